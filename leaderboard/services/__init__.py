@@ -1,0 +1,1 @@
+"""Rules and writes: freezing splits, publishing entries, comparing them."""

@@ -1,0 +1,1 @@
+"""How a file becomes an evaluation: uploads, validation, scoring, the two state machines, quota, the API."""

@@ -1,0 +1,134 @@
+"""Submission → run → file, and the quota they are counted against."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from accounts.models import Team, User
+from leaderboard.models import Method, Split
+
+
+class Submission(models.Model):
+    """What a person uploads for one method on one split. The row is the truth; tasks only follow it (decision 27)."""
+
+    class State(models.TextChoices):
+        RECEIVED = "received"
+        VALIDATING = "validating"
+        VALID = "valid"
+        INVALID = "invalid"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    FINAL = (State.VALID, State.INVALID, State.FAILED, State.CANCELLED)
+
+    class QuotaState(models.TextChoices):
+        RESERVED = "reserved"
+        USED = "used"
+        RETURNED = "returned"
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    split = models.ForeignKey(Split, on_delete=models.PROTECT, related_name="submissions")
+    method = models.ForeignKey(Method, on_delete=models.PROTECT, related_name="submissions")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="submissions")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="submissions")
+    declared = models.JSONField(default=dict)
+    digest = models.CharField(max_length=64)
+    """SHA-256 over the digests of all files with their conditions: same bytes, same submission (decision 29)."""
+    idempotency_key = models.CharField(max_length=100, blank=True)
+
+    state = models.CharField(max_length=12, choices=State.choices, default=State.RECEIVED)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    received_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    faults = models.JSONField(default=list)
+    more_faults = models.PositiveIntegerField(default=0)
+    reference = models.CharField(max_length=20, blank=True)
+    """Reference number of a failure of ours."""
+    reason = models.TextField(blank=True)
+    """What to tell the person when it failed or was cancelled."""
+
+    quota_day = models.DateField()
+    """UTC."""
+    quota_state = models.CharField(max_length=10, choices=QuotaState.choices, default=QuotaState.RESERVED)
+    published_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-received_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(state="validating") | Q(lease_until__isnull=False, started_at__isnull=False),
+                name="submission_validating_has_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["received", "validating"], finished_at__isnull=True)
+                | Q(state__in=["valid", "invalid", "failed", "cancelled"], finished_at__isnull=False),
+                name="submission_final_is_finished",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(reference=""), name="submission_failed_has_reference"
+            ),
+            models.CheckConstraint(condition=~Q(state="invalid") | ~Q(faults=[]), name="submission_invalid_has_faults"),
+            models.UniqueConstraint(
+                fields=["user", "idempotency_key"],
+                condition=~Q(idempotency_key=""),
+                name="submission_idempotency_key_once",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["state", "lease_until"], name="submission_sweep"),
+            models.Index(fields=["team", "split", "digest"], name="submission_same_bytes"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.method} for {self.split} ({self.state})"
+
+
+class Run(models.Model):
+    """The files of one condition, and the arrays that validation made of them."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="runs")
+    condition = models.CharField(max_length=12)
+    format = models.CharField(max_length=40, blank=True)
+    arrays = models.CharField(max_length=200, blank=True)
+    """Name of the normalised array file in the default storage."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["submission", "condition"], name="run_condition_once")]
+
+    def __str__(self) -> str:
+        return f"{self.condition} of {self.submission_id}"
+
+
+class RunFile(models.Model):
+    """One uploaded file; CIRR runs may have two (main list and subset)."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="files")
+    name = models.CharField(max_length=200)
+    """As the author called it; only ever shown, never a path."""
+    stored = models.CharField(max_length=200)
+    """Name in the default storage."""
+    size = models.PositiveBigIntegerField()
+    digest = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Quota(models.Model):
+    """Submissions of a team on a board on a UTC day. The row is the lock (decision 28)."""
+
+    split = models.ForeignKey(Split, on_delete=models.CASCADE)
+    team = models.ForeignKey(Team, on_delete=models.CASCADE)
+    day = models.DateField()
+    used = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["split", "team", "day"], name="quota_once")]
+
+    def __str__(self) -> str:
+        return f"{self.team} on {self.split}, {self.day}: {self.used}"
