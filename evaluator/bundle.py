@@ -157,7 +157,7 @@ def _split(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]
     return Split(
         name=header["name"],
         version=header["version"],
-        protocol=_protocol(header["protocol"]),
+        protocol=protocol_of(header["protocol"]),
         query_ids=tuple(header["query_ids"]),
         texts=tuple(header["texts"]),
         references=tuple(tuple(images) for images in header["references"]),
@@ -189,7 +189,8 @@ def _split(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray[Any, Any]]
     )
 
 
-def _protocol(row: Mapping[str, Any]) -> Protocol:
+def protocol_of(row: Mapping[str, Any]) -> Protocol:
+    """Return a protocol from its fields as JSON keeps them (a bundle's header, ``SplitVersion.protocol``)."""
     lists = {
         "first_subset": Subset(row["first_subset"]),
         "subsets": tuple(Subset(name) for name in row["subsets"]),
