@@ -1,0 +1,124 @@
+"""A Redis and a PostgreSQL of our own for tests: free ports, temporary folders, gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from _house.ports import LOOPBACK, answers, free_port
+from _house.problem import Problem
+
+START_SECONDS = 30
+POSTGRES_FOLDERS = ("/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin")
+
+
+def redis_server() -> str | None:
+    """Return the path of ``redis-server``, or None."""
+    return shutil.which("redis-server")
+
+
+def postgres_binaries() -> Path | None:
+    """Return the folder of the newest PostgreSQL's ``initdb`` and ``postgres``, or None.
+
+    Debian keeps them off the PATH, and what stands there may be a wrapper.
+    """
+    folders = [folder for pattern in POSTGRES_FOLDERS for folder in Path("/").glob(pattern.lstrip("/"))]
+    if on_path := shutil.which("initdb"):
+        folders.append(Path(on_path).resolve().parent)
+    complete = [folder for folder in folders if (folder / "initdb").is_file() and (folder / "postgres").is_file()]
+    return max(complete, key=_version, default=None)
+
+
+@contextmanager
+def redis() -> Iterator[str]:
+    """Run a Redis that keeps nothing; yields its URL."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="cirboard-redis-") as folder:
+        command = [redis_server() or "redis-server", "--port", str(port), "--bind", LOOPBACK, "--dir", folder]
+        command += ["--save", "", "--appendonly", "no"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            _wait_for(port, process)
+            yield f"redis://{LOOPBACK}:{port}/0"
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """Run a PostgreSQL that trusts this machine and syncs nothing; yields the URL of its database ``postgres``."""
+    binaries = postgres_binaries()
+    if binaries is None:
+        raise Problem("PostgreSQL's binaries were not found: install the package postgresql.")
+    port = free_port()
+    # Not the usual temporary folder: its name may be too long for a Unix socket, and root's may be closed to postgres.
+    with tempfile.TemporaryDirectory(prefix="cirboard-pg-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        if as_root():
+            shutil.chown(folder, "postgres")
+        _initialize(binaries, folder)
+        process = _start(binaries, folder, port)
+        try:
+            _wait_for(port, process)
+            yield f"postgres://postgres@{LOOPBACK}:{port}/postgres"
+        finally:
+            _quit(process, folder)
+
+
+def as_root() -> bool:
+    """Return whether this is root, as whom PostgreSQL refuses to run."""
+    return os.geteuid() == 0
+
+
+def _unprivileged(command: list[str]) -> list[str]:
+    return ["runuser", "-u", "postgres", "--", *command] if as_root() else command
+
+
+def _initialize(binaries: Path, folder: str) -> None:
+    command = [str(binaries / "initdb"), "-D", f"{folder}/data", "-U", "postgres", "--auth=trust", "-E", "UTF8"]
+    done = subprocess.run(_unprivileged([*command, "--no-sync"]), capture_output=True, text=True, cwd=folder)
+    if done.returncode:
+        raise Problem(f"PostgreSQL's initdb failed: {done.stderr.strip()}")
+
+
+def _start(binaries: Path, folder: str, port: int) -> subprocess.Popen[bytes]:
+    settings = {
+        "port": port,
+        "listen_addresses": LOOPBACK,
+        "unix_socket_directories": folder,
+        "fsync": "off",
+        "full_page_writes": "off",
+        "synchronous_commit": "off",
+    }
+    options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    command = _unprivileged([str(binaries / "postgres"), "-D", f"{folder}/data", *options])
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+
+
+def _quit(process: subprocess.Popen[bytes], folder: str) -> None:
+    """Shut PostgreSQL down fast: SIGINT to the postmaster, which ``runuser`` stands before where we are root."""
+    postmaster = Path(folder, "data", "postmaster.pid")
+    if postmaster.exists():
+        os.kill(int(postmaster.read_text().split()[0]), 2)
+    else:
+        process.terminate()
+    process.wait()
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not answers(port):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise Problem(f"{process.args[0] if isinstance(process.args, list) else 'A server'} did not start.")
+        time.sleep(0.05)
+
+
+def _version(folder: Path) -> tuple[int, ...]:
+    digits = "".join(character if character.isdigit() else " " for character in str(folder.parent.name)).split()
+    return tuple(int(part) for part in digits)
