@@ -128,8 +128,8 @@ _READERS: Mapping[str, Callable[[Folders], _Audited]] = {
 
 
 def _cirr_lookalikes(folders: Folders) -> tuple[Lookalike, ...]:
-    val = "This file was ranked over the cirr-val gallery of 2,297 images; circus-cirr ranks all 21,551 CIRR images."
-    test = "These ids look like CIRR's test1 split (board cirr-test1)."
+    val = "It was ranked over the cirr-val gallery of 2,297 images: upload it to cirr-val, or rank all 21,551 images."
+    test = "Upload it to cirr-test1, or rank the queries of circus-cirr over all 21,551 images."
     return cirr.lookalike(folders, "val", val), cirr.lookalike(folders, "test1", test)
 
 

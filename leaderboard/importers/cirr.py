@@ -73,7 +73,7 @@ def read_images(folders: Folders, part: str) -> tuple[str, ...]:
 
 
 def lookalike(folders: Folders, part: str, sentence: str) -> Lookalike:
-    """Return what marks a file made for ``cirr-val`` or ``cirr-test1``, and what to say about it."""
+    """Return what marks a file made for ``cirr-val`` or ``cirr-test1``, and the sentence that says how to mend it."""
     return Lookalike(
         name=f"cirr-{part}",
         query_ids=frozenset(caption.pairid for caption in read_captions(folders, part)),
@@ -87,7 +87,7 @@ def circus_lookalike() -> Lookalike:
     return Lookalike(
         name="circus-cirr",
         query_ids=frozenset(str(index) for index in range(QUERIES_OF_CIRCUS)),
-        sentence="These query ids look like the row numbers of circus-cirr; this split is keyed by CIRR's pairid.",
+        sentence="circus-cirr is keyed by row number; key the file by CIRR's pairid, or upload it to circus-cirr.",
     )
 
 
@@ -128,7 +128,7 @@ def _read_part(folders: Folders, part: str, name: str) -> Split:
         cluster_name="image set",
         hidden_truth=part == "test1",
         lookalikes=(
-            lookalike(folders, other, f"These ids look like CIRR's {other} split (board cirr-{other})."),
+            lookalike(folders, other, f"Upload it to cirr-{other}, or rank CIRR's {part} queries and images."),
             circus_lookalike(),
         ),
         licence=LICENCE,
