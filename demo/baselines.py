@@ -46,9 +46,8 @@ class Pictures:
 
 
 def histogram_and_words(pictures: Pictures, references: References, texts: Sequence[str]) -> FloatArray:
-    """Score by the distance to the first reference's features, overridden by the words'."""
-    first = pictures.features.take([images[0] for images in references])
-    wanted = first.overridden_by(read(texts)).blocks()
+    """Score by the distance to the references' features, two of them averaged, overridden by the words'."""
+    wanted = pictures.features.averaged(references).overridden_by(read(texts)).blocks()
     found = pictures.features.blocks()
     gaps = {name: wanted[name][:, np.newaxis] - found[name][np.newaxis, : pictures.black] for name in found}
     distances = [_WEIGHTS[name] * np.linalg.norm(np.nan_to_num(gap), axis=-1) for name, gap in gaps.items()]

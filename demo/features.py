@@ -44,9 +44,14 @@ class Features:
         mine, theirs = self.blocks(), other.blocks()
         return Features(**{name: np.where(np.isnan(theirs[name]), mine[name], theirs[name]) for name in mine})
 
-    def take(self, lines: Sequence[int]) -> Features:
-        """Return the features of some lines, in the order given."""
-        return Features(**{name: block[list(lines)] for name, block in self.blocks().items()})
+    def averaged(self, parts: Sequence[tuple[int, ...]]) -> Features:
+        """Return one line for each of ``parts``: the mean of the lines that it names."""
+        return Features(
+            **{
+                name: np.stack([block[list(part)].mean(axis=0) for part in parts])
+                for name, block in self.blocks().items()
+            }
+        )
 
 
 def look(pictures: PixelArray) -> Features:

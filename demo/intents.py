@@ -99,7 +99,7 @@ def negate_colour(first: Scene, _: Scene) -> Request:
         f"please no {old}; the size is free",
         f"any colour except {old}, big or little",
         f"not {old}, otherwise alike, size aside",
-        f"the same picture, only never in {old}",
+        f"the same picture in any size, only never in {old}",
     )
     return _request("Negation", {"colour": others("colour", old)}, ("size",), phrasings)
 
@@ -143,38 +143,38 @@ def explore_number(first: Scene, _: Scene) -> Request:
 
 def colour_of_second(_: Scene, second: Scene) -> Request:
     phrasings = (
-        "the shape of the first in the colour of the second, at any place",
-        "<img1> recoloured like <img2>, wherever it stands",
-        "take the colour from <img2> and the rest from <img1>; position is free",
-        "Can the first have the second's colour? Anywhere is fine.",
+        "the shape of the first in the colour of the second, at any place and size",
+        "<img1> recoloured like <img2>, small or large, wherever it stands",
+        "take the colour from <img2>, shape and number from <img1>; the rest is free",
+        "Can the first have the second's colour? Any place, any size.",
         "the first image's shapes, painted as in the second",
         "paint <img1> with the colour of <img2>",
     )
-    return _request("Composition", {"colour": frozenset({second.colour})}, ("place",), phrasings)
+    return _request("Composition", {"colour": frozenset({second.colour})}, ("place", "size"), phrasings)
 
 
 def place_of_second(_: Scene, second: Scene) -> Request:
     phrasings = (
-        "the first, standing where the second does, small or large",
-        "put <img1> at the place of <img2>, any size",
-        "<img1> moved to the position in <img2>",
-        "shapes of the first image at the spot of the second, size is free",
-        "same place as <img2>, but what <img1> shows",
-        "Where the second stands, show the first, big or little.",
+        "the first, standing where the second does, in any number and size",
+        "put <img1> at the place of <img2>, once or several times, small or large",
+        "<img1> moved to the position in <img2>; count and size are free",
+        "shape and colour of the first image at the spot of the second",
+        "same place as <img2>, but the kind that <img1> shows",
+        "Where the second stands, show the first, big or little, few or many.",
     )
-    return _request("Composition", {"place": frozenset({second.place})}, ("size",), phrasings)
+    return _request("Composition", {"place": frozenset({second.place})}, ("number", "size"), phrasings)
 
 
 def number_of_second(_: Scene, second: Scene) -> Request:
     phrasings = (
-        "the first, as many times as in the second, at any place",
+        "the first, as many times as in the second, at any place and size",
         "<img1> in the number of <img2>",
-        "as many as in <img2>, of the kind in <img1>; position is free",
+        "as many as in <img2>, of the kind in <img1>; position and size are free",
         "count the second, draw the first",
-        "take the quantity from <img2> and the shape, size and colour from <img1>",
+        "take the quantity from <img2>, the shape and the colour from <img1>",
         "The second says how many, the first says of what.",
     )
-    return _request("Composition", {"number": frozenset({second.number})}, ("place",), phrasings)
+    return _request("Composition", {"number": frozenset({second.number})}, ("place", "size"), phrasings)
 
 
 SINGLE: Mapping[Asker, int] = {
@@ -191,7 +191,7 @@ SINGLE: Mapping[Asker, int] = {
 
 DOUBLE: Mapping[Asker, tuple[str, int]] = {
     colour_of_second: ("colour", 3),
-    place_of_second: ("place", 2),
-    number_of_second: ("number", 2),
+    place_of_second: ("place", 3),
+    number_of_second: ("number", 3),
 }
 """Asker -> what the second reference is looked at for, and how many base queries with two references it makes."""

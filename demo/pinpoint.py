@@ -67,7 +67,7 @@ class BaseQuery:
 
 @cache
 def pinpoint_split() -> Split:
-    """Return ``demo-pinpoint``: 34 base queries in four to six phrasings each, under PinPoint's protocol."""
+    """Return ``demo-pinpoint``: 36 base queries in four to six phrasings each, under PinPoint's protocol."""
     pairs = [(number, text) for number, base in enumerate(base_queries()) for text in _phrasings(base)]
     owners = [base_queries()[number] for number, _ in pairs]
     clusters = np.array([number for number, _ in pairs], dtype=np.int32)
