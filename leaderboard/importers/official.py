@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leaderboard.importers.refusal import Difference, ImportRefused
+from leaderboard.importers.refusal import Difference, FileMissing, ImportRefused
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Folders:
         return next((path for name in names for folder in self.paths if (path := folder / name).is_file()), None)
 
     def require(self, *names: str) -> Path:
-        """As :meth:`find`, but raise ImportRefused naming what was looked for."""
+        """As :meth:`find`, but raise FileMissing naming what was looked for."""
         found = self.find(*names)
         if found is None:
             where = ", ".join(str(folder) for folder in self.paths)
-            raise ImportRefused(Difference("file", " or ".join(names), "no such file", where))
+            raise FileMissing(Difference("file", " or ".join(names), "no such file", where))
         return found
 
 

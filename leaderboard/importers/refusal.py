@@ -31,6 +31,10 @@ class ImportRefused(Exception):  # noqa: N818 - a verdict on the files, not a fa
         super().__init__("; ".join(str(difference) for difference in differences[:3]))
 
 
+class FileMissing(ImportRefused):
+    """A file that the import cannot do without is in none of the folders."""
+
+
 def compare_counts(expected: Mapping[str, int], found: Mapping[str, int], file: str) -> list[Difference]:
     """Return a difference for each count of ``expected`` that ``found`` does not reproduce."""
     return [

@@ -90,6 +90,11 @@ class ReportedFile:
     note: str
     boards: tuple[ReportedBoard, ...]
 
+    @property
+    def permalink(self) -> str:
+        """The publication's address, at its commit where it has one."""
+        return f"{self.url}/tree/{self.commit}" if self.commit else self.url
+
 
 @lru_cache(maxsize=1)
 def read_reported() -> tuple[ReportedFile, ...]:
