@@ -14,6 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.id_table import IdTable
+
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -167,6 +169,11 @@ class Split:
     def image_index(self) -> dict[str, int]:
         """Image id -> index into ``images``."""
         return {name: index for index, name in enumerate(self.images)}
+
+    @cached_property
+    def image_table(self) -> IdTable:
+        """The same for many ids at once."""
+        return IdTable(self.images)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import cast
 
 import numpy as np
 
@@ -41,13 +40,11 @@ class ImageIds:
         return tuple(self._unseen)
 
     def indices(self, ids: Sequence[object]) -> IntArray:
-        """Return the index of each id, :data:`NO_IMAGE` for none. A good file costs one look-up each."""
-        if ids and set(map(type, ids)) == {int}:
+        """Return the index of each id, :data:`NO_IMAGE` for none: all at once where all are known, else one by one."""
+        if ids and type(ids[0]) is int and set(map(type, ids)) == {int}:
             ids = list(map(str, ids))
-        try:
-            return np.fromiter(map(self._known.__getitem__, cast("Sequence[str]", ids)), np.int32, len(ids))
-        except (KeyError, TypeError):
-            return np.fromiter(map(self.index, ids), np.int32, len(ids))
+        found = self._split.image_table.find(ids)
+        return np.fromiter(map(self.index, ids), np.int32, len(ids)) if found is None else found
 
     def index(self, value: object) -> int:
         """Return the index of one id as written."""
