@@ -33,6 +33,7 @@ def _only(**values: str) -> Edit:
 
 
 def whole_description(scene: Scene) -> tuple[str, Edit]:
+    """Name form, colour, number, size and place of a quite different scene."""
     goal = _changed(scene, "form", "colour", "number", "place")
     templates = ("instead, {goal}.", "show me {goal}.", "I would rather have {goal}.", "no, {goal}, please.")
     named = {name: goal[name] for name in ("form", "colour", "number", "size", "place")}
@@ -40,6 +41,7 @@ def whole_description(scene: Scene) -> tuple[str, Edit]:
 
 
 def three_words(scene: Scene) -> tuple[str, Edit]:
+    """Name number, colour and form, which leave at most ten scenes, twins included."""
     goal = _changed(scene, "form", "colour", "number")
     templates = ("{goal} instead.", "put {goal} there.", "replace with {goal}, same size.")
     goal_words = f"{goal.number} {goal.colour} {noun(goal.form, goal.number)}"
@@ -50,6 +52,7 @@ def three_words(scene: Scene) -> tuple[str, Edit]:
 
 
 def finish(scene: Scene) -> tuple[str, Edit]:
+    """Add or take away the outline."""
     templates = ("give it a thin outline.", "the same with an outline.", "add an outline around the shape.")
     if scene.finish == "outlined":
         templates = ("without the outline.", "remove the outline.", "the same without an outline.")
@@ -57,6 +60,7 @@ def finish(scene: Scene) -> tuple[str, Edit]:
 
 
 def finish_described(scene: Scene) -> tuple[str, Edit]:
+    """Name everything that the reference's twin shows."""
     goal = scene.twin
     templates = ("{goal}.", "show {goal}.", "I want {goal}.")
     return phrase(templates, scene, goal=describe(goal, finish=True)), _only(
@@ -68,18 +72,21 @@ def finish_described(scene: Scene) -> tuple[str, Edit]:
 
 
 def colour(scene: Scene) -> tuple[str, Edit]:
+    """Ask for another colour."""
     goal = _other("colour", scene)
     templates = ("make it {goal}.", "the same in {goal}.", "like this, but {goal}.", "paint it {goal}.")
     return phrase(templates, scene, goal=goal), _only(colour=goal)
 
 
 def form(scene: Scene) -> tuple[str, Edit]:
+    """Ask for another form."""
     goal = _other("form", scene)
     templates = ("{goal} instead.", "the same, but with {goal}.", "keep all else, show {goal}.")
     return phrase(templates, scene, goal=some(goal, scene.number)), _only(form=goal)
 
 
 def number(scene: Scene) -> tuple[str, Edit]:
+    """Ask for another number."""
     goal = _other("number", scene)
     templates: tuple[str, ...] = ("the same, but {goal} of them.", "make it {goal}.", "{goal} of this kind.")
     if goal == "one":
@@ -88,12 +95,14 @@ def number(scene: Scene) -> tuple[str, Edit]:
 
 
 def place(scene: Scene) -> tuple[str, Edit]:
+    """Ask for another place."""
     goal = _other("place", scene)
     templates = ("move it {towards}.", "the same, {where}.", "shift everything {towards}.")
     return phrase(templates, scene, towards=TOWARDS[goal], where=WHERE[goal]), _only(place=goal)
 
 
 def size(scene: Scene) -> tuple[str, Edit]:
+    """Ask for the other size."""
     goal = _other("size", scene)
     return phrase(("make it {goal}.", "the same, but {goal}.", "a {goal} version of this."), scene, goal=goal), _only(
         size=goal
@@ -101,6 +110,7 @@ def size(scene: Scene) -> tuple[str, Edit]:
 
 
 def colour_and_place(scene: Scene) -> tuple[str, Edit]:
+    """Ask for another colour at another place."""
     goal = _changed(scene, "colour", "place")
     templates = ("make it {colour} and move it {towards}.", "in {colour}, {where}.")
     words = {"colour": goal.colour, "towards": TOWARDS[goal.place], "where": WHERE[goal.place]}
@@ -108,6 +118,7 @@ def colour_and_place(scene: Scene) -> tuple[str, Edit]:
 
 
 def number_and_form(scene: Scene) -> tuple[str, Edit]:
+    """Ask for another form in another number."""
     goal = _changed(scene, "number", "form")
     templates = ("{goal} instead.", "{goal} in the same colour.")
     return phrase(templates, scene, goal=f"{goal.number} {noun(goal.form, goal.number)}"), _only(
@@ -116,21 +127,25 @@ def number_and_form(scene: Scene) -> tuple[str, Edit]:
 
 
 def not_colour(scene: Scene) -> tuple[str, Edit]:
+    """Rule out the colour of the reference."""
     templates = ("anything but {old}, otherwise the same.", "the same, but not {old}.")
     return phrase(templates, scene, old=scene.colour), {"colour": others("colour", scene.colour)}
 
 
 def not_place(scene: Scene) -> tuple[str, Edit]:
+    """Rule out the place of the reference."""
     templates = ("the same, but not {where}.", "anywhere but {where}.")
     return phrase(templates, scene, where=WHERE[scene.place]), {"place": others("place", scene.place)}
 
 
 def not_form(scene: Scene) -> tuple[str, Edit]:
+    """Rule out the form of the reference."""
     templates = ("anything but {old}, the rest as it is.", "the same, but not {old}.")
     return phrase(templates, scene, old=some(scene.form, scene.number)), {"form": others("form", scene.form)}
 
 
 def colour_anywhere(scene: Scene) -> tuple[str, Edit]:
+    """Ask for another colour and set the place free."""
     goal = _other("colour", scene)
     templates = ("the same in {goal}, no matter where.", "like this, but {goal}; the position is free.")
     return phrase(templates, scene, goal=goal), {"colour": frozenset({goal}), "place": frozenset(ATTRIBUTES["place"])}
@@ -140,6 +155,7 @@ def colour_anywhere(scene: Scene) -> tuple[str, Edit]:
 
 
 def mirrored(scene: Scene) -> tuple[str, Edit] | None:
+    """Ask for left and right exchanged."""
     if scene.place == "middle":
         return None
     templates = ("as if seen in a mirror.", "flip the picture horizontally.", "move it to the opposite side.")
@@ -147,6 +163,7 @@ def mirrored(scene: Scene) -> tuple[str, Edit] | None:
 
 
 def another(scene: Scene) -> tuple[str, Edit] | None:
+    """Ask for one object more."""
     if scene.number == "three":
         return None
     return phrase(("add another of the same.", "with an extra piece."), scene), _only(
@@ -155,6 +172,7 @@ def another(scene: Scene) -> tuple[str, Edit] | None:
 
 
 def fewer(scene: Scene) -> tuple[str, Edit] | None:
+    """Ask for one object less."""
     if scene.number == "one":
         return None
     return phrase(("take a single piece away.", "the last of them has gone."), scene), _only(
@@ -163,6 +181,7 @@ def fewer(scene: Scene) -> tuple[str, Edit] | None:
 
 
 def complement(scene: Scene) -> tuple[str, Edit]:
+    """Ask for the colour opposite."""
     return phrase(("in the complementary colour.", "with the opposite hue."), scene), _only(
         colour=COMPLEMENT[scene.colour]
     )

@@ -40,6 +40,7 @@ def _other(attribute: str, scene: Scene) -> str:
 
 
 def swap_colour(first: Scene, _: Scene) -> Request:
+    """Another colour, at any place."""
     old, new = first.colour, _other("colour", first)
     phrasings = (
         f"swap the colour for {new}, wherever it stands",
@@ -53,6 +54,7 @@ def swap_colour(first: Scene, _: Scene) -> Request:
 
 
 def swap_form(first: Scene, _: Scene) -> Request:
+    """Another form, in any size."""
     old, new = noun(first.form, first.number), some(_other("form", first), first.number)
     phrasings = (
         f"swap the {old} for {new}, small or large",
@@ -66,6 +68,7 @@ def swap_form(first: Scene, _: Scene) -> Request:
 
 
 def fit_place(first: Scene, _: Scene) -> Request:
+    """The same at another place, in any number."""
     where = WHERE[_other("place", first)]
     phrasings = (
         f"something like this that fits {where}, as many as you want",
@@ -79,6 +82,7 @@ def fit_place(first: Scene, _: Scene) -> Request:
 
 
 def fit_size(first: Scene, _: Scene) -> Request:
+    """The other size, at any place."""
     new = _other("size", first)
     phrasings = (
         f"a {new} version that fits on any side",
@@ -92,6 +96,7 @@ def fit_size(first: Scene, _: Scene) -> Request:
 
 
 def negate_colour(first: Scene, _: Scene) -> Request:
+    """Any colour but this, in any size."""
     old = first.colour
     phrasings = (
         f"anything but {old}, small or large",
@@ -105,6 +110,7 @@ def negate_colour(first: Scene, _: Scene) -> Request:
 
 
 def negate_form(first: Scene, _: Scene) -> Request:
+    """Any form but this."""
     old = noun(first.form, "two")
     phrasings = (
         f"no {old} please, the rest as it is",
@@ -118,6 +124,7 @@ def negate_form(first: Scene, _: Scene) -> Request:
 
 
 def complement(first: Scene, _: Scene) -> Request:
+    """The colour opposite, at any place."""
     phrasings = (
         "the counterpart in the complementary colour, anywhere",
         "what goes with this: the opposite hue, any position",
@@ -130,6 +137,7 @@ def complement(first: Scene, _: Scene) -> Request:
 
 
 def explore_number(first: Scene, _: Scene) -> Request:
+    """Another number, in any size."""
     phrasings = (
         "more ideas like this with another count, small or large",
         "show me the same in other numbers, any size",
@@ -142,6 +150,7 @@ def explore_number(first: Scene, _: Scene) -> Request:
 
 
 def colour_of_second(_: Scene, second: Scene) -> Request:
+    """Form and number of the first, colour of the second."""
     phrasings = (
         "the shape of the first in the colour of the second, at any place and size",
         "<img1> recoloured like <img2>, small or large, wherever it stands",
@@ -154,6 +163,7 @@ def colour_of_second(_: Scene, second: Scene) -> Request:
 
 
 def place_of_second(_: Scene, second: Scene) -> Request:
+    """Form and colour of the first, place of the second."""
     phrasings = (
         "the first, standing where the second does, in any number and size",
         "put <img1> at the place of <img2>, once or several times, small or large",
@@ -166,6 +176,7 @@ def place_of_second(_: Scene, second: Scene) -> Request:
 
 
 def number_of_second(_: Scene, second: Scene) -> Request:
+    """Form and colour of the first, number of the second."""
     phrasings = (
         "the first, as many times as in the second, at any place and size",
         "<img1> in the number of <img2>",

@@ -86,8 +86,12 @@ def tiny_circo() -> Split:
 def tiny_circus_single() -> Split:
     """CIRCUS with one target: Full ⊇ SF ⊇ V, and V drawn within strata, as for FashionIQ and LaSCo."""
     rows = [_row(query) for query in range(QUERIES)]
-    solved = np.arange(QUERIES, dtype=np.int32) % 2
-    return replace(_split("circus-single", CIRCUS_SINGLE, rows), subsets=_circus_subsets(), strata={Subset.V: solved})
+    return replace(
+        _split("circus-single", CIRCUS_SINGLE, rows),
+        query_ids=tuple(str(100 + query) for query in range(QUERIES)),
+        subsets=_circus_subsets(),
+        strata={Subset.V: np.arange(QUERIES, dtype=np.int32) % 2},
+    )
 
 
 def tiny_circus_multi() -> Split:

@@ -66,14 +66,21 @@ def write(folder: Path, progress: Progress | None = None) -> Manifest:
 
     The manifest is taken away first and written last, so a write that was cut short is done again. Raises OSError.
     """
-    digest = recipe()
-    known = read_manifest(folder)
-    if known is not None and known.digest == digest and all((folder / name).exists() for name in known.files()):
+    known = whole(folder)
+    if known is not None:
         return known
     (folder / MANIFEST).unlink(missing_ok=True)
-    manifest = _write_files(folder, digest, progress)
+    manifest = _write_files(folder, progress)
     (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
     return manifest
+
+
+def whole(folder: Path) -> Manifest | None:
+    """Return the manifest of a folder in which nothing is missing or out of date, else None."""
+    known = read_manifest(folder)
+    if known is None or known.digest != recipe() or not all((folder / name).exists() for name in known.files()):
+        return None
+    return known
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -90,15 +97,15 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 def recipe() -> str:
     """Return the digest of everything that decides what is written: the splits and this package's source."""
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for split in splits():
-        whole.update(bundle.digest(split).encode())
+        digest.update(bundle.digest(split).encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
-        whole.update(source.read_bytes())
-    return whole.hexdigest()
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
 
 
-def _write_files(folder: Path, digest: str, progress: Progress | None) -> Manifest:
+def _write_files(folder: Path, progress: Progress | None) -> Manifest:
     for name in ("images", "bundles", "rankings"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     pictures = _write_images(folder, progress)
@@ -108,7 +115,7 @@ def _write_files(folder: Path, digest: str, progress: Progress | None) -> Manife
     (folder / "labels.json").write_text(json.dumps(planted_labels(), indent=1), encoding="utf-8")
     written = write_rankings(folder / "rankings", splits(), Pictures(pictures))
     return Manifest(
-        digest=digest,
+        digest=recipe(),
         images=tuple(_image_file(image) for image in image_ids()),
         bundles=bundles,
         labels="labels.json",
