@@ -1,4 +1,4 @@
-"""A pytest plugin, loaded before Django's settings: tests never touch the state, the database or the broker of a running site.
+"""A pytest plugin, loaded before Django's settings: tests never touch the state of a running site.
 
 Every process of a test run gets a state folder of its own, which is removed afterwards, and forgets each ``CIRBOARD_``
 variable of the surroundings. ``bin/test`` names another stack by ``CIRBOARD_TEST_DATABASE_URL`` and

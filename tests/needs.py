@@ -1,7 +1,7 @@
 """A pytest plugin: what a test needs of the machine, and the one rule about it.
 
-What is missing skips the test in plain sight; where ``CI`` is set it fails, since a suite that shrinks in silence proves
-nothing. Only torch and an accelerator may be missing there: no lean installation has them.
+What is missing skips the test in plain sight; where ``CI`` is set it fails, since a suite that shrinks in silence
+proves nothing. Only torch and an accelerator may be missing there: no lean installation has them.
 """
 
 from __future__ import annotations

@@ -82,7 +82,9 @@ def _unprivileged(command: list[str]) -> list[str]:
 
 def _initialize(binaries: Path, folder: str) -> None:
     command = [str(binaries / "initdb"), "-D", f"{folder}/data", "-U", "postgres", "--auth=trust", "-E", "UTF8"]
-    done = subprocess.run(_unprivileged([*command, "--no-sync"]), capture_output=True, text=True, cwd=folder)
+    done = subprocess.run(
+        _unprivileged([*command, "--no-sync"]), check=False, capture_output=True, text=True, cwd=folder
+    )
     if done.returncode:
         raise Problem(f"PostgreSQL's initdb failed: {done.stderr.strip()}")
 
