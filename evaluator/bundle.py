@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -34,6 +35,10 @@ _JUDGMENT_FIELDS = (
 )
 
 
+_DAMAGED = (EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What reading an unsound archive raises; ``zipfile`` promises no common base."""
+
+
 def save(split: Split, path: Path) -> None:
     """Write ``split`` to ``path`` as a bundle."""
     arrays = io.BytesIO()
@@ -51,11 +56,17 @@ def load(path: Path) -> Split:
             packed = io.BytesIO(archive.read(_ARRAYS))
         with np.load(packed, allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except OSError as error:
+        raise EvaluatorError(f"cannot read {path}: {error.strerror or error}") from error
+    except _DAMAGED as error:
         raise EvaluatorError(f"{path} is not a split bundle: {error}") from error
-    if header.get("format") != FORMAT:
-        raise EvaluatorError(f"{path} is a bundle of format {header.get('format')}, this evaluator reads {FORMAT}")
-    return _split(header, arrays)
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        found = header.get("format") if isinstance(header, dict) else None
+        raise EvaluatorError(f"{path} is a bundle of format {found}, this evaluator reads {FORMAT}")
+    try:
+        return _split(header, arrays)
+    except (KeyError, TypeError, ValueError) as error:
+        raise EvaluatorError(f"{path} is a damaged split bundle: {error!r}") from error
 
 
 def digest(split: Split) -> str:

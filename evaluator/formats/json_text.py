@@ -57,7 +57,7 @@ def refuse_costly(text: str, limits: Limits) -> None:
 
 
 def _refuse_more(text: str, signs: str, limit: int, code: str) -> None:
-    """Count ``signs``, unless the text is too short for more than ``limit``: each value takes two characters or more."""
+    """Count ``signs``, unless the text is too short for so many: each value takes two characters or more."""
     if len(text) // 2 <= limit:
         return
     number = sum(map(text.count, signs))

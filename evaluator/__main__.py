@@ -1,0 +1,114 @@
+"""``python -m evaluator check | score``: a participant gets the server's own verdict at home."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evaluator import __version__, bundle
+from evaluator.cli import reports, tables
+from evaluator.cli.progress import ProgressBar
+from evaluator.errors import EvaluatorError, FaultList, SubmissionError
+from evaluator.formats import SourceFile, read_run
+from evaluator.scoring import score
+from evaluator.types import Condition, Ranking, Split
+
+VALID, INVALID, USAGE = 0, 1, 2
+"""Exit codes."""
+
+_EPILOG = """\
+A ranking file is JSON, JSON lines, CSV or a TREC run, plain, as .gz or as a .zip with one file; the format is told from
+the content. For CIRR give both files of its server. BUNDLE is the split as one file, from the split kit on its page.
+Exit status: 0 valid, 1 invalid, 2 wrong usage or a bundle that cannot be read."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    options = _parser().parse_args(arguments)
+    form = reports if options.json else tables
+    try:
+        split = bundle.load(options.split)
+        runs = _read_files(options)
+        try:
+            rankings = _rankings(runs, split)
+        except SubmissionError as error:
+            print(form.invalid(error, split))
+            return INVALID
+        scoring = options.command == "score"
+        print(_scores(rankings, split, options) if scoring else form.valid(rankings[Condition.MULTIMODAL], split))
+    except EvaluatorError as error:
+        return _complain(str(error))
+    except OSError as error:
+        return _complain(f"cannot read {error.filename}: {error.strerror}")
+    return VALID
+
+
+def _complain(sentence: str) -> int:
+    print(f"evaluator: {sentence}", file=sys.stderr)
+    return USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evaluator",
+        description="Check and score rankings of composed image retrieval with the words and numbers of the server.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"evaluator {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    check = commands.add_parser("check", help="say whether a ranking fits a split, and list everything that does not")
+    marks = commands.add_parser("score", help="check, then print every measure of the split's protocol")
+    for command in (check, marks):
+        command.add_argument("files", nargs="+", type=Path, metavar="FILE", help="the ranking; for CIRR both files")
+        command.add_argument("--split", required=True, type=Path, metavar="BUNDLE", help="the split as one file")
+        command.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    for condition in (Condition.TEXT_ONLY, Condition.IMAGE_ONLY):
+        marks.add_argument(
+            f"--{condition}", action="append", type=Path, metavar="FILE", default=[], help=f"the {condition} ranking"
+        )
+    marks.add_argument(
+        "--breakdowns",
+        action="store_true",
+        help="add to the table the groups that JSON always has: categories, skin tone",
+    )
+    return parser
+
+
+def _read_files(options: argparse.Namespace) -> dict[Condition, list[SourceFile]]:
+    """Return the files of each condition that was given. Raises OSError with the file's name."""
+    paths = {Condition.MULTIMODAL: options.files}
+    if options.command == "score":
+        paths |= {Condition.TEXT_ONLY: options.text_only, Condition.IMAGE_ONLY: options.image_only}
+    return {
+        condition: [SourceFile(path.name, path.read_bytes()) for path in given]
+        for condition, given in paths.items()
+        if given
+    }
+
+
+def _scores(rankings: Mapping[Condition, Ranking], split: Split, options: argparse.Namespace) -> str:
+    with ProgressBar(sys.stderr, "scoring") as bar:
+        card = score(split, rankings, breakdowns=options.json or options.breakdowns, progress=bar)
+    return reports.scores(card, split) if options.json else tables.scores(card, split)
+
+
+def _rankings(runs: Mapping[Condition, Sequence[SourceFile]], split: Split) -> dict[Condition, Ranking]:
+    """Read every run. Raises SubmissionError with the faults of all of them."""
+    faults = FaultList()
+    rankings = {}
+    for condition, files in runs.items():
+        try:
+            with ProgressBar(sys.stderr, "reading") as bar:
+                rankings[condition] = read_run(files, split, progress=bar)
+        except SubmissionError as error:
+            faults.faults += error.faults
+            faults.more += error.more
+    faults.raise_if_any()
+    return rankings
+
+
+if __name__ == "__main__":
+    sys.exit(main())
