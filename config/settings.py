@@ -191,11 +191,15 @@ READ_SECONDS = whole("READ_SECONDS", 120, least=1)
 READ_MEMORY_BYTES = whole("READ_MEMORY_BYTES", 2 * 2**30, least=2**28)
 """What the child that parses a file may use."""
 ATTEMPTS = 3
-LEASE_SECONDS = EVALUATION_SECONDS + 60
-"""A claim that old was made by a worker that is gone."""
+LEASE_SECONDS = whole("LEASE_SECONDS", 90, least=1)
+"""A claim that was not renewed for so long was made by a worker that is gone. A running one renews it at every step."""
 QUEUE_SECONDS = whole("QUEUE_SECONDS", 24 * 3600, least=60)
 """How long a submission or evaluation may wait for a worker before it becomes a failure of ours (decision 27)."""
 SWEEP_SECONDS = whole("SWEEP_SECONDS", 30, least=1)
+RESEND_SECONDS = whole("RESEND_SECONDS", 60, least=0)
+"""A message sent that long ago, whose row still waits beside a living worker, may be lost: the sweep sends it again."""
+WORKER_SILENCE_SECONDS = 30
+"""A worker that has not been heard of for so long counts as gone on the status page."""
 
 # ── Celery ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 CELERY_BROKER_URL = text("BROKER_URL", "filesystem://")
@@ -213,11 +217,13 @@ if CELERY_BROKER_URL.startswith("filesystem"):
     }
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "visibility_timeout": LEASE_SECONDS + 60,
+        "visibility_timeout": EVALUATION_SECONDS + 90,
+        "socket_connect_timeout": 3,  # a broker that is away must not hold up an upload: the sweep sends it later
         "unacked_restore_interval": 2,  # without these two, redelivery after a kill takes minutes
         "unacked_restore_throttle": 1,
     }
 CELERY_TASK_IGNORE_RESULT = True  # the row is the truth
+CELERY_TASK_PUBLISH_RETRY = False  # the sweep is the retry
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

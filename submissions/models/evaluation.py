@@ -32,6 +32,8 @@ class Evaluation(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     worker = models.CharField(max_length=120, blank=True)
     queued_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+    """When a worker was last told of it; empty while the broker never took the message."""
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     reference = models.CharField(max_length=20, blank=True)

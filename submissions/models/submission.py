@@ -43,8 +43,12 @@ class Submission(models.Model):
     attempt = models.PositiveSmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True, blank=True)
     received_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+    """When a worker was last told of it; empty while the broker never took the message."""
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    fit_key = models.CharField(max_length=64, blank=True)
+    """``SplitVersion.fit_key`` that its arrays were checked against: it can be scored on versions with this key."""
     faults = models.JSONField(default=list)
     more_faults = models.PositiveIntegerField(default=0)
     reference = models.CharField(max_length=20, blank=True)
