@@ -1,4 +1,4 @@
-"""Django as tests want it; what a test needs of the machine is in ``needs.py``, where its state is in ``isolation.py``."""
+"""Django as tests want it; what a test needs of the machine is in ``needs.py``, its state in ``isolation.py``."""
 
 from __future__ import annotations
 

@@ -60,6 +60,7 @@ def missing(reason: str) -> None:
     pytest.skip(reason)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Look at what the test's marks ask for."""
     for mark, (find, reason) in MARKS.items():

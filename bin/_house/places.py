@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Mapping
@@ -39,11 +40,16 @@ class Places:
         return self.var / "log"
 
     def make(self) -> None:
-        """Make the folders. Raises OSError, with the folder's name, where that is not allowed."""
+        """Make the folders. Raises Problem where that cannot be, OSError where it is not allowed or full."""
         for folder in (self.venv.parent, self.var, self.logs):
-            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except (FileNotFoundError, FileExistsError, NotADirectoryError) as error:
+                raise Problem(
+                    f"The folder {folder} cannot be made ({error.strerror}). Is CIRBOARD_VAR right?"
+                ) from error
             if not os.access(folder, os.W_OK):
-                raise PermissionError(13, "not writable", str(folder))
+                raise PermissionError(errno.EACCES, "not writable", str(folder))
 
 
 def require_space(folder: Path, needed: int) -> None:

@@ -1,0 +1,94 @@
+"""An installation that fails says why; what is compiled matches pyproject.toml."""
+
+from __future__ import annotations
+
+import errno
+import re
+import tomllib
+
+import pytest
+from _house import install, pins
+from _house.places import ROOT
+from _house.problem import INTERRUPTED, Problem, explain, in_words
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+FILES = {name: (ROOT / "requirements" / f"{name}.txt").read_text() for name in ("server", "dev")}
+FILES["node"] = (ROOT / "requirements.txt").read_text()
+
+
+def versions(text: str) -> dict[str, str]:
+    pairs = (line.split(";")[0].strip().split("==") for line in pins.pinned(text))
+    return {canonicalize_name(re.sub(r"\[.*", "", name)): version for name, version in pairs}
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk became full"),
+        (
+            "WARNING: Retrying after connection broken by 'NewConnectionError(...)'\n"
+            "ERROR: Could not find a version that satisfies the requirement amqp==5.4.2 (from versions: none)\n"
+            "ERROR: No matching distribution found for amqp==5.4.2",
+            "cannot reach the package index",
+        ),
+        ("ERROR: No matching distribution found for numpy==2.4.6", "no build for this machine or this Python"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "not the one that was pinned"),
+        ("some talk\nERROR: something new\nmore talk", "pip failed (ERROR: something new)"),
+    ],
+)
+def test_a_failed_pip_is_explained(output: str, expected: str) -> None:
+    assert expected in install.complaint(output)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [(errno.ENOSPC, "The disk is full (/here)"), (errno.EACCES, "cannot be written to (/here)")],
+)
+def test_an_error_of_the_file_system_is_explained(code: int, expected: str) -> None:
+    assert expected in explain(OSError(code, "words", "/here"))
+
+
+def test_an_error_that_nobody_can_mend_is_not_hidden() -> None:
+    with pytest.raises(OSError, match="strange"):
+        explain(OSError(errno.EIO, "strange"))
+
+
+def test_a_problem_is_said_and_fails_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> int:
+        raise Problem("Do this instead.")
+
+    def interrupt() -> int:
+        raise KeyboardInterrupt
+
+    assert in_words(fail) == 1
+    assert capsys.readouterr().err == "\nDo this instead.\n"
+    assert in_words(interrupt) == INTERRUPTED
+
+
+@pytest.mark.parametrize(("file", "extras"), [("server", ("server",)), ("dev", ("server", "dev"))])
+def test_compiled_files_satisfy_the_extras(file: str, extras: tuple[str, ...]) -> None:
+    pinned = versions(FILES[file])
+    for requirement in (Requirement(line) for extra in extras for line in EXTRAS[extra]):
+        version = pinned.get(canonicalize_name(requirement.name))
+        assert version is not None, f"{requirement.name} is not in {file}.txt: run bin/compile-requirements"
+        assert requirement.specifier.contains(version), f"{requirement} is not met: run bin/compile-requirements"
+
+
+def test_the_default_start_has_no_torch_and_every_pin_a_hash() -> None:
+    assert not {"torch", "faiss-cpu", "faiss-gpu"} & set(versions(FILES["server"]))
+    for text in (FILES["server"], FILES["dev"]):
+        assert len(re.findall(r"== *\S+.*\\\n +--hash=sha256:", text)) == len(pins.pinned(text))
+
+
+def test_development_has_the_same_server() -> None:
+    server = versions(FILES["server"])
+    assert server.items() <= versions(FILES["dev"]).items()
+
+
+def test_a_full_node_is_the_server_with_torch_and_faiss_for_gpus() -> None:
+    assert pins.full_node(ROOT) == FILES["node"], "run bin/compile-requirements"
+    wanted = {"django", "djangorestframework", "celery", "redis", "torch", "faiss-gpu", "numpy", "pandas", "plotly"}
+    assert wanted <= set(versions(FILES["node"]))
+    assert "faiss-cpu" not in versions(FILES["node"])
