@@ -1,16 +1,17 @@
 """Intervals by cluster bootstrap, and paired tests (decision 17).
 
-The interval is the **expanded percentile** interval of Hesterberg (The American Statistician 69, 2015): percentiles
-of the bootstrap distribution at levels widened for the number of clusters. The plain percentile interval is too
-narrow by sqrt((m - 1) / m) and by normal against Student's quantiles, which at 40 clusters costs more than a point of
-coverage. It keeps what percentiles are liked for: it stays inside [0, 1], follows a skewed distribution and needs no
-formula for ratios.
+The interval is **BCa** (Efron, J. Am. Stat. Assoc. 82, 1987), with its levels widened for the number of clusters as
+Hesterberg (Am. Stat. 69, 2015) widens percentiles. Plain percentiles are too narrow by sqrt((m - 1) / m) and by normal
+against Student's quantiles, and on rare hits in few clusters nearly all their misses are on one side. Measured on
+generated clusters, 40 to 500 of them, this covers 93 to 96 % where percentiles cover 92 to 95 %
+(``tests/intervals``). Like percentiles it stays inside [0, 1] and needs no formula for ratios.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -55,34 +56,79 @@ def _multinomial(generator: np.random.Generator, size: int, resamples: int) -> N
 
 
 def resample(sums: FloatArray, sizes: tuple[int, ...], resamples: int) -> FloatArray:
-    """Return the total of ``sums`` (clusters, columns) and of each resample of its rows: (1 + resamples, columns)."""
-    totals = np.empty((1 + resamples, sums.shape[1]))
+    """Return totals of ``sums`` (clusters, columns): whole, of each resample, and with each cluster left out.
+
+    The rows are 1 + resamples + clusters, in that order.
+    """
+    clusters, columns = sums.shape
+    totals = np.empty((1 + resamples + clusters, columns))
     sums.sum(axis=0, out=totals[0])
     weights = resampling_weights(sizes, resamples)
     for start in range(0, resamples, _BLOCK):
         block = weights[start : start + _BLOCK].astype(np.float64)
         np.matmul(block, sums, out=totals[1 + start : 1 + start + len(block)])
+    np.subtract(totals[0], sums, out=totals[1 + resamples :])
     return totals
 
 
-def percentile_interval(resampled: FloatArray, clusters: int) -> Interval | None:
-    """Return the expanded percentile interval of a statistic's resampled values; infinite and NaN ones have no value.
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """A statistic of some data: its value, its resampled values and its values with one cluster left out."""
 
-    ``clusters`` is how many independent clusters the statistic rests on. None with fewer than two, or where more than
-    one in a hundred resamples has no value.
+    value: float
+    resampled: FloatArray  # (resamples,) infinite or NaN where it has no value
+    left_out: FloatArray  # (all clusters,)
+    sizes: tuple[int, ...]  # clusters in each stratum
+    clusters: int
+    """How many independent clusters the statistic rests on; others can be drawn without changing it."""
+
+
+def bootstrap_interval(found: Bootstrap) -> Interval | None:
+    """Return the widened BCa interval, which holds the value itself.
+
+    None with fewer than two clusters, or where more than one in a hundred resamples has no value.
     """
-    defined = np.sort(resampled[np.isfinite(resampled)])
-    if clusters < 2 or len(defined) < (1 - _MOST_UNDEFINED) * len(resampled) or not len(defined):
+    defined = np.sort(found.resampled[np.isfinite(found.resampled)])
+    if found.clusters < 2 or not len(defined) or len(defined) < (1 - _MOST_UNDEFINED) * len(found.resampled):
         return None
-    tail = expanded_tail(clusters)
-    return _quantile(defined, tail), _quantile(defined, 1 - tail)
+    bias = _bias(defined, found.value)
+    acceleration = _acceleration(found.left_out, found.sizes)
+    reach = widened_quantile(found.clusters)
+    low = _quantile(defined, _corrected(bias - reach, bias, acceleration))
+    high = _quantile(defined, _corrected(bias + reach, bias, acceleration))
+    return min(low, found.value), max(high, found.value)
+
+
+def _bias(ascending: FloatArray, value: float) -> float:
+    """Return BCa's z0: where the value stands among its resampled values, those equal to it counted half."""
+    below, upto = np.searchsorted(ascending, value, "left"), np.searchsorted(ascending, value, "right")
+    share = (below + upto) / (2 * len(ascending))
+    least = 1 / (1 + len(ascending))
+    return _NORMAL.inv_cdf(min(max(share, least), 1 - least))
+
+
+def _acceleration(left_out: FloatArray, sizes: tuple[int, ...]) -> float:
+    """Return BCa's a: the skewness of the clusters' influence, each stratum about its own mean."""
+    if not np.isfinite(left_out).all():
+        return 0.0
+    strata = np.split(left_out, np.cumsum(sizes)[:-1])
+    influence = np.concatenate([stratum.mean() - stratum for stratum in strata])
+    scale = float((influence**2).sum()) ** 1.5
+    return float((influence**3).sum()) / (6 * scale) if scale > 0 else 0.0
+
+
+def _corrected(z: float, bias: float, acceleration: float) -> float:
+    """Return the level of the percentile that BCa reads for the normal quantile ``z`` about ``bias``."""
+    stretch = 1 - acceleration * z
+    if stretch <= 0:
+        return 1.0 if z > 0 else 0.0
+    return _NORMAL.cdf(bias + z / stretch)
 
 
 @lru_cache(maxsize=4096)
-def expanded_tail(clusters: int) -> float:
-    """Return the level of the lower percentile for m clusters: Phi(-sqrt(m / (m - 1)) t), t Student's with m - 1."""
-    stretched = math.sqrt(clusters / (clusters - 1)) * student_quantile((1 + LEVEL) / 2, clusters - 1)
-    return _NORMAL.cdf(-stretched)
+def widened_quantile(clusters: int) -> float:
+    """Return sqrt(m / (m - 1)) t for m clusters, with t Student's quantile for m - 1 degrees of freedom."""
+    return math.sqrt(clusters / (clusters - 1)) * student_quantile((1 + LEVEL) / 2, clusters - 1)
 
 
 def student_quantile(probability: float, degrees: int) -> float:

@@ -32,7 +32,7 @@ def load_run(path: Path) -> Run:
         with np.load(path, allow_pickle=False) as opened:
             arrays: Arrays = {name: opened[name] for name in opened.files}
         return _unpacked(json.loads(arrays[_HEADER].tobytes()), arrays)
-    except (OSError, KeyError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, LookupError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
         raise EvaluatorError(f"{path} is not a stored run: {error}") from error
 
 

@@ -103,7 +103,7 @@ class Measure(ABC):
         """Return what ``combine`` takes. Raises UnavailableError where the split lacks what the measure needs."""
 
     def combine(self, *means: FloatArray) -> FloatArray:
-        """Return the measure from its mixes, elementwise: one value for the data and one for each resample."""
+        """Return the measure from its mixes, elementwise: one value for the data and one for each change of them."""
         (only,) = means
         return only
 
@@ -139,7 +139,7 @@ class QueryMeasure(LinearMeasure):
     def column(self, views: Mapping[Condition, RunView], condition: Condition) -> PerQuery:
         """Return the value of each query under ``condition``; joint measures look at several."""
         if condition not in views:
-            raise UnavailableError(f"not available: needs a {condition} run")
+            raise UnavailableError(f"not available: needs the {condition} run")
         return self.per_query(views[condition])
 
     def mix(self, split: Split) -> Mix:

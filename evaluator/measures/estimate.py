@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluator.intervals import Interval, percentile_interval, resample, wilson_interval
+from evaluator.intervals import Bootstrap, Interval, bootstrap_interval, resample, wilson_interval
 from evaluator.measures.base import Measure, Mix, Term, within
 from evaluator.measures.sample import Sample, Sheet, Universe, Values
 from evaluator.measures.view import UnavailableError
@@ -58,20 +58,20 @@ class _Ledger:
         self._counts: dict[bytes, int] = {}
 
     def enter(self, values: Values) -> _Mean:
-        """Add the sums of a term, and its counts unless another term is over the same items."""
+        """Add the sums of a term, and its counts unless another term has the same."""
         total = self._append(np.bincount(values.cluster, values.values, self.universe.clusters).astype(np.float64))
-        items = values.items.tobytes()
-        if items not in self._counts:
+        key = values.cluster.tobytes()
+        if key not in self._counts:
             counts = np.bincount(values.cluster, minlength=self.universe.clusters)
-            self._counts[items] = self._append(counts.astype(np.float64))
-        return _Mean(values, total, self._counts[items])
+            self._counts[key] = self._append(counts.astype(np.float64))
+        return _Mean(values, total, self._counts[key])
 
     def counts(self, mean: _Mean) -> FloatArray:
         """Return how many items of a term each cluster holds."""
         return self._columns[mean.count]
 
     def resample(self, resamples: int) -> FloatArray:
-        """Return (columns, 1 + resamples): the total of each column, then its resampled totals."""
+        """Return (columns, 1 + resamples + clusters): totals of each column, whole, resampled, less one cluster."""
         stacked = np.stack(self._columns, axis=1)
         return np.ascontiguousarray(resample(stacked, self.universe.sizes, resamples).T)
 
@@ -124,24 +124,25 @@ class Estimator:
         n = _items(plan)
         if not np.isfinite(draws[0]):
             return Estimate(n=n, reason=measure.undefined)
-        value = float(draws[0])
-        return Estimate(value, self._interval(plan, value, draws[1:]), n)
+        return Estimate(float(draws[0]), self._interval(plan, draws), n)
 
-    def _interval(self, plan: _Plan, value: float, resampled: FloatArray) -> Interval | None:
+    def _interval(self, plan: _Plan, draws: FloatArray) -> Interval | None:
+        """Return the interval of a measure from its value, its resampled values and those with one cluster left out."""
         counts = [self._ledgers[mean.of.universe].counts(mean) for mix in plan for _, mean in mix]
-        first = plan[0][0][1].of
-        clusters = min(int(np.count_nonzero(column)) for column in counts) - first.universe.lost_degrees
+        universe, value = plan[0][0][1].of.universe, float(draws[0])
+        clusters = min(int(np.count_nonzero(column)) for column in counts) - universe.lost_degrees
         if _is_proportion(plan):
             unclustered = counts[0].max() <= 1
-            if (unclustered and len(first.items) < FEW) or value in (0.0, 1.0):
-                independent = len(first.items) if unclustered else clusters
-                return wilson_interval(value, independent) if independent > 0 else None
-        return percentile_interval(resampled, clusters)
+            # Zeros alone, or ones alone, have nothing to resample: a bootstrap would be certain of them.
+            if (unclustered and clusters < FEW) or value in (0.0, 1.0):
+                return wilson_interval(value, clusters) if clusters > 1 else None
+        resampled, left_out = np.split(draws[1:], [self._resamples])
+        return bootstrap_interval(Bootstrap(value, resampled, left_out, universe.sizes, clusters))
 
 
 def _mixed(mix: tuple[tuple[float, _Mean], ...], totals: dict[Universe, FloatArray]) -> FloatArray:
-    """Return the weighted sum of a mix's means: its value, then its resampled values."""
-    mixed = np.zeros(next(iter(totals.values())).shape[1])
+    """Return the weighted sum of a mix's means, for the data and for every change of them."""
+    mixed = np.zeros(totals[mix[0][1].of.universe].shape[1])
     for weight, mean in mix:
         table = totals[mean.of.universe]
         mixed += weight * (table[mean.total] / table[mean.count])
