@@ -94,7 +94,7 @@ def read_json(path: Path) -> Any:
     """Return the JSON value of a file. Raises ImportRefused when it is unreadable."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ImportRefused(Difference("file", "a JSON file in UTF-8", str(error), str(path))) from error
 
 
