@@ -1,6 +1,15 @@
-"""Addresses."""
+"""Addresses of the public pages."""
 
-from django.urls import URLPattern
+from django.urls import path
+
+from leaderboard import views
 
 app_name = "leaderboard"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("boards/<slug:slug>/", views.board, name="board"),
+    path("boards/<slug:slug>/about/", views.about, name="about"),
+    path("entries/<uuid:public_id>/", views.entry, name="entry"),
+    path("help/measures/", views.help_page, {"name": "measures"}, name="help-measures"),
+    path("help/formats/", views.help_page, {"name": "formats"}, name="help-formats"),
+]

@@ -1,5 +1,11 @@
-"""Addresses of the API."""
+"""Addresses of the read API."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from leaderboard.api import views
+
+urlpatterns = [
+    path("boards/", views.BoardList.as_view(), name="api-boards"),
+    path("boards/<slug:slug>/", views.BoardRows.as_view(), name="api-board"),
+    path("entries/<uuid:public_id>/", views.EntryScores.as_view(), name="api-entry"),
+]

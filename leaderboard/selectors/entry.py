@@ -1,0 +1,194 @@
+"""The permanent page of one entry: all its scores, with intervals and counts, and what its author declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q
+
+from accounts.models import User
+from evaluator import __version__
+from evaluator.types import Condition, Protocol
+from leaderboard.declarations import DECLARATIONS
+from leaderboard.models import Comparison, Entry, Score
+from leaderboard.selectors.board_query import BoardQuery
+from leaderboard.selectors.measures import MeasureWords, words
+from leaderboard.selectors.ordering import Board, load_board, placed_entries
+
+JOINT_TITLE = "Several conditions together"
+CONDITION_TITLES = {
+    str(Condition.MULTIMODAL): "Multimodal",
+    str(Condition.TEXT_ONLY): "Text only",
+    str(Condition.IMAGE_ONLY): "Image only",
+    "": JOINT_TITLE,
+}
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """One line of a score table: a measure or a group value, and its score on every subset (None: it has none)."""
+
+    words: MeasureWords | None
+    label: str
+    scores: tuple[Score | None, ...]
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores under one condition: measures down, subsets across."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[ScoreRow, ...]
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """Scores by the values of one dimension, one table for each subset: values down, measures across."""
+
+    dimension: str
+    subset: str
+    condition: str
+    measures: tuple[MeasureWords, ...]
+    rows: tuple[ScoreRow, ...]
+    open: bool
+    """Whether the page shows it unfolded: the main break-downs are."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.dimension.capitalize()}, {self.subset}, {CONDITION_TITLES[self.condition].lower()}"
+
+
+@dataclass(frozen=True)
+class EntryPage:
+    """Everything the page of an entry prints."""
+
+    entry: Entry
+    board: Board
+    rank: int | None
+    ranked: int
+    """How many rows of the board have a rank."""
+    unranked_reason: str
+    older: str
+    """What makes this an older result, in words; empty for a current one."""
+    facts: tuple[tuple[str, str], ...]
+    tables: tuple[ScoreTable, ...]
+    group_tables: tuple[GroupTable, ...]
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """How it differs from the first scored entry; None for that one itself and for what was not compared."""
+        found: Comparison | None = getattr(self.entry, "comparison", None)
+        return None if found is None or found.first_id == self.entry.pk else found
+
+    @property
+    def difference(self) -> str:
+        """The difference in the first measure, in percentage points."""
+        return f"{100 * self.comparison.difference:+.2f} points" if self.comparison else ""
+
+
+def visible_entry(user: User | AnonymousUser, public_id: UUID) -> Entry:
+    """Return an entry the user may see: a published one, or any of their team's. Raises Entry.DoesNotExist."""
+    seen = Q(published_at__isnull=False)
+    if isinstance(user, User):
+        seen |= Q(method__team__in=user.teams.all())
+    if user.is_staff:
+        seen = Q()
+    entries = Entry.objects.select_related("split__benchmark", "version", "method__team", "comparison__first__method")
+    return entries.get(seen, public_id=public_id)
+
+
+def entry_page(entry: Entry) -> EntryPage:
+    """Return the page of an entry in a fixed number of queries."""
+    board = load_board(entry.split.slug)
+    scores = list(entry.scores.all())
+    placed = placed_entries(board, BoardQuery())
+    place = next((row for row in placed if row.entry.pk == entry.pk), None)
+    return EntryPage(
+        entry=entry,
+        board=board,
+        rank=place.rank if place else None,
+        ranked=sum(row.rank is not None for row in placed),
+        unranked_reason=place.reason if place else "",
+        older=_older(entry, board),
+        facts=tuple(declared_facts(entry.declared)),
+        tables=tuple(_tables(board.protocol, [score for score in scores if not score.group])),
+        group_tables=tuple(_group_tables(board.protocol, [score for score in scores if score.group])),
+    )
+
+
+def declared_facts(declared: dict[str, object]) -> Iterable[tuple[str, str]]:
+    """Yield what an author declared as (question, answer) in the words of the form."""
+    for part in DECLARATIONS:
+        said = declared.get(part.key)
+        answers = said if isinstance(said, list) else [said] if said else []
+        if answers:
+            yield part.question, ", ".join(part.choices.get(str(answer), str(answer)) for answer in answers)
+    for key, question in (
+        ("query_text_note", "What was changed in the query text?"),
+        ("backbone", "Backbone"),
+        ("parameters", "Parameters, in millions"),
+    ):
+        if declared.get(key) not in (None, ""):
+            yield question, str(declared[key])
+
+
+def _older(entry: Entry, board: Board) -> str:
+    if entry.version is None:
+        return ""
+    if not entry.version.current:
+        newest = board.version.number if board.version else "no"
+        return f"It was scored on version {entry.version.number} of the split; the board shows version {newest}."
+    if entry.evaluator_version != __version__:
+        return f"It was scored by evaluator {entry.evaluator_version}; the board shows evaluator {__version__}."
+    return ""
+
+
+def _tables(protocol: Protocol, scores: list[Score]) -> Iterable[ScoreTable]:
+    subsets = _in_order({score.subset for score in scores}, protocol.subsets)
+    for condition, title in CONDITION_TITLES.items():
+        here = [score for score in scores if score.condition == condition]
+        index = {(score.measure, score.subset): score for score in here}
+        order = (protocol.first_measure, *protocol.measures, *protocol.joint_measures)
+        measures = _in_order({score.measure for score in here}, order)
+        rows = tuple(
+            ScoreRow(words(name), name, tuple(index.get((name, subset)) for subset in subsets)) for name in measures
+        )
+        if rows:
+            yield ScoreTable(title, subsets, rows)
+
+
+def _group_tables(protocol: Protocol, scores: list[Score]) -> Iterable[GroupTable]:
+    index: dict[tuple[str, str, str], dict[tuple[str, str], Score]] = {}
+    for score in scores:
+        dimension, _, value = score.group.partition("=")
+        index.setdefault((dimension, score.condition, score.subset), {})[(value, score.measure)] = score
+    dimensions = _in_order({key[0] for key in index}, tuple(part.dimension for part in protocol.breakdowns))
+    subsets = _in_order({key[2] for key in index}, protocol.subsets)
+    for dimension in dimensions:
+        for condition in CONDITION_TITLES:
+            for subset in subsets:
+                if cells := index.get((dimension, condition, subset)):
+                    yield _group_table(protocol, dimension, subset, condition, cells)
+
+
+def _group_table(
+    protocol: Protocol, dimension: str, subset: str, condition: str, cells: dict[tuple[str, str], Score]
+) -> GroupTable:
+    order = tuple(name for part in protocol.breakdowns if part.dimension == dimension for name in part.measures)
+    measures = _in_order({measure for _, measure in cells}, order)
+    values = sorted({value for value, _ in cells})
+    rows = tuple(ScoreRow(None, value, tuple(cells.get((value, measure)) for measure in measures)) for value in values)
+    main = any(part.main for part in protocol.breakdowns if part.dimension == dimension)
+    unfolded = main and condition == Condition.MULTIMODAL and subset == protocol.subsets[0]
+    heads = tuple(words(name) for name in measures)
+    return GroupTable(dimension.replace("_", " "), subset, condition, heads, rows, unfolded)
+
+
+def _in_order(present: set[str], order: Iterable[str]) -> tuple[str, ...]:
+    """Return what is present in the protocol's order, then what the protocol does not know, by name."""
+    known = [str(name) for name in dict.fromkeys(order)]
+    return tuple([name for name in known if name in present] + sorted(present - set(known)))

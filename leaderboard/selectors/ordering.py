@@ -1,0 +1,135 @@
+"""Which entries stand on a board, in which order, with which rank: one rule for page and API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
+
+from evaluator import __version__, bundle
+from evaluator.types import Protocol
+from leaderboard import boards
+from leaderboard.models import Entry, Score, Split, SplitVersion, Subset
+from leaderboard.selectors.board_query import BoardQuery, accepts
+from leaderboard.selectors.columns import Column, find_column, first_column
+from leaderboard.selectors.measures import words
+
+Values = dict[int, tuple[float | None, str]]
+"""Entry's key -> value of one column and, where it is empty, the reason."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """A split as a board: its current version, if it has one, its protocol, its subsets by name."""
+
+    split: Split
+    version: SplitVersion | None
+    protocol: Protocol
+    subsets: dict[str, Subset]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One row in its place. A row without a rank has the reason."""
+
+    entry: Entry
+    rank: int | None
+    reason: str
+
+
+def load_board(slug: str) -> Board:
+    """Return a board. Raises Split.DoesNotExist."""
+    split = Split.objects.select_related("benchmark").get(slug=slug)
+    version = split.versions.filter(current=True).first()
+    protocol = bundle.protocol_of(version.protocol) if version else boards.board(slug).protocol
+    subsets = {subset.name: subset for subset in version.subsets.all()} if version else {}
+    return Board(split, version, protocol, subsets)
+
+
+def public_entries() -> QuerySet[Entry]:
+    """Return what stands on any board: published, and reported or of the current split and evaluator (decision 32)."""
+    current = Q(trust=Entry.Trust.REPORTED) | Q(version__current=True, evaluator_version=__version__)
+    return Entry.objects.filter(current, published_at__isnull=False)
+
+
+def placed_entries(board: Board, query: BoardQuery) -> list[Placed]:
+    """Return the rows that pass the filters, in order.
+
+    Ranks count the rows that pass. Ranked rows come first, in the order asked for, then unranked ones in the same
+    order; a row without a value in that column is last among its kind. Equal to the last bit is equal in rank; equal
+    ones stand in the order they were published.
+    """
+    listed = public_entries().filter(split=board.split).select_related("method__team", "comparison", "version")
+    entries = [entry for entry in listed.order_by("published_at", "pk") if accepts(query, entry)]
+    first = first_column(board.protocol)
+    asked = find_column(board.protocol, query.sort, query.condition)
+    values = _values(board, entries, {first, asked or first})
+    ranked, unranked = _split_ranked(board, entries, values[first])
+    ranks = competition_ranks([value for entry in ranked if (value := values[first][entry.pk][0]) is not None], first)
+    placed = [Placed(entry, rank, "") for entry, rank in zip(ranked, ranks, strict=True)]
+    placed += [Placed(entry, None, reason) for entry, reason in unranked]
+    return _sorted(placed, query, asked or first, values[asked or first])
+
+
+def competition_ranks(values: list[float], column: Column) -> list[int]:
+    """Return "1, 1, 3" ranks: 1 + the number of better values; equal means equal to the last bit."""
+    higher = words(column.measure).higher_is_better
+    rank_of: dict[float, int] = {}
+    for place, value in enumerate(sorted(values, reverse=higher), start=1):
+        rank_of.setdefault(value, place)
+    return [rank_of[value] for value in values]
+
+
+def _values(board: Board, entries: Iterable[Entry], columns: set[Column]) -> dict[Column, Values]:
+    wanted = Q()
+    for column in columns:
+        wanted |= Q(measure=column.measure, subset=column.subset, condition=column.condition, group=column.group)
+    rows = Score.objects.filter(wanted, entry__in=public_entries().filter(split=board.split)).values_list(
+        "entry_id", "subset", "condition", "group", "measure", "value", "reason"
+    )
+    by_key = {column.score_key: column for column in columns}
+    found: dict[Column, Values] = {column: {} for column in columns}
+    for entry_id, *key, value, reason in rows:
+        found[by_key[(key[0], key[1], key[2], key[3])]][entry_id] = (value, reason)
+    for values in found.values():
+        for entry in entries:
+            values.setdefault(entry.pk, (None, ""))
+    return found
+
+
+def _split_ranked(board: Board, entries: list[Entry], first: Values) -> tuple[list[Entry], list[tuple[Entry, str]]]:
+    ranked, unranked = [], []
+    for entry in entries:
+        value, reason = first[entry.pk]
+        if entry.unranked_reason or value is None:
+            unranked.append((entry, entry.unranked_reason or reason or _missing_first(board)))
+        else:
+            ranked.append(entry)
+    return ranked, unranked
+
+
+def _missing_first(board: Board) -> str:
+    column = first_column(board.protocol)
+    return f"No {words(column.measure).label} on {column.subset}, the measure that ranks this board."
+
+
+def _sorted(placed: list[Placed], query: BoardQuery, column: Column, values: Values) -> list[Placed]:
+    """Order rows; Python's sort is stable, so equal ones keep the order of publication, which they come in."""
+    if query.sort == "published":
+        rows = placed if not query.worst_first else placed[::-1]
+    elif query.sort == "method":
+        rows = sorted(placed, key=lambda row: row.entry.method.name.casefold(), reverse=query.worst_first)
+    else:
+        rows = _by_value(placed, values, descending=words(column.measure).higher_is_better != query.worst_first)
+    return sorted(rows, key=lambda row: row.rank is None)
+
+
+def _by_value(placed: list[Placed], values: Values, *, descending: bool) -> list[Placed]:
+    def key(row: Placed) -> tuple[bool, float]:
+        value = values[row.entry.pk][0]
+        if value is None:
+            return True, 0.0  # last whatever the direction
+        return False, -value if descending else value
+
+    return sorted(placed, key=key)

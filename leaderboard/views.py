@@ -1,0 +1,62 @@
+"""The public pages: fetch through a selector, render."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from leaderboard.models import Entry, Split
+from leaderboard.selectors import board_query
+from leaderboard.selectors.about import about_page, reference_rule
+from leaderboard.selectors.board import board_page
+from leaderboard.selectors.documents import document
+from leaderboard.selectors.entry import entry_page, visible_entry
+from leaderboard.selectors.home import home_page
+from leaderboard.selectors.ordering import Board, load_board
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Show what this is, and every board."""
+    return render(request, "leaderboard/home.html", {"sections": home_page()})
+
+
+@require_safe
+def board(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a board; its whole state is in the address."""
+    found = board_or_404(slug)
+    page = board_page(found, board_query.read(request.GET.dict()))
+    return render(request, "leaderboard/board.html", {"page": page, "reference_rule": reference_rule(found.protocol)})
+
+
+@require_safe
+def about(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a split's rules, sizes and versions."""
+    return render(request, "leaderboard/about.html", {"page": about_page(board_or_404(slug))})
+
+
+@require_safe
+def entry(request: HttpRequest, public_id: UUID) -> HttpResponse:
+    """Show an entry at its permanent address. A private one does not exist for others (decision 31)."""
+    try:
+        found = visible_entry(request.user, public_id)
+    except Entry.DoesNotExist:
+        raise Http404("There is no such entry.") from None
+    return render(request, "leaderboard/entry.html", {"page": entry_page(found)})
+
+
+@require_safe
+def help_page(request: HttpRequest, name: str) -> HttpResponse:
+    """Show one of the project's own documents."""
+    return render(request, "leaderboard/help.html", {"document": document(name), "name": name})
+
+
+def board_or_404(slug: str) -> Board:
+    """Return a board or raise Http404."""
+    try:
+        return load_board(slug)
+    except Split.DoesNotExist:
+        raise Http404("There is no such board.") from None
