@@ -82,6 +82,12 @@ def test_the_default_start_has_no_torch_and_every_pin_a_hash() -> None:
         assert len(re.findall(r"== *\S+.*\\\n +--hash=sha256:", text)) == len(pins.pinned(text))
 
 
+def test_the_distribution_holds_the_whole_evaluator() -> None:
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    folders = {file.parent.relative_to(ROOT) for file in (ROOT / "evaluator").rglob("*.py")}
+    assert {".".join(folder.parts) for folder in folders} == set(packages)
+
+
 def test_development_has_the_same_server() -> None:
     server = versions(FILES["server"])
     assert server.items() <= versions(FILES["dev"]).items()
