@@ -14,11 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from _house import install, ports
+from _house import install, ports, site
 from _house.children import TICK, Supervisor
 from _house.places import MEBIBYTE, Places, require_space
 from _house.problem import Problem, in_words
-from _house.site import prepare
 
 DESCRIPTION = """
 Starts the whole site on this machine: makes a virtual environment in var/venv, installs what the server needs, loads
@@ -99,7 +98,7 @@ def _serve(arguments: Sequence[str]) -> int:
         install.ensure(places, "server")
         require_space(places.var, RUNNING_BYTES)
         environment = site_environment(os.environ, places, port)
-        prepare(places, environment)
+        site.prepare(places, environment)
         _run(places, environment, port, started)
     return 0
 
@@ -151,13 +150,17 @@ def _serves(port: int) -> bool:
 
 
 def _send_demo(supervisor: Supervisor, places: Places, environment: dict[str, str]) -> None:
-    """Send the demo submissions and wait for their scores, while the site is looked after."""
+    """Send the demo submissions, once, and wait for their scores, while the site is looked after."""
+    if site.is_done(places, environment, site.DEMO_SUBMISSIONS):
+        return
     command = [str(places.python), "manage.py", "submit_demo", "--wait", str(DEMO_SECONDS)]
     with subprocess.Popen(command, cwd=places.root, env=environment) as sender:
         while sender.poll() is None:
             supervisor.look()
             time.sleep(TICK)
-    if sender.returncode:
+    if sender.returncode == 0:
+        site.mark_done(places, environment, site.DEMO_SUBMISSIONS)
+    else:
         _say(f"The demo submissions were not scored; the site runs without them. See {places.logs / 'worker.log'}")
 
 

@@ -38,16 +38,38 @@ TASKS = (
 )
 
 
+DEMO_SUBMISSIONS = Task(
+    ("submit_demo",), "Sending the demo submissions", ("demo/*.py", "submissions/management/commands/submit_demo.py")
+)
+"""Not prepared beforehand: it needs the running worker."""
+
+
 def prepare(places: Places, environment: Mapping[str, str]) -> None:
     """Run every task that was not yet run for its content in this state folder and database."""
-    stamps = Stamps(places.var / "stamps")
     if _uses_own_database(environment) and not (places.var / DATABASE).exists():
-        stamps.forget()
+        _stamps(places).forget()
     for task in TASKS:
-        wanted = digest(_sources(places.root, task), task, environment.get("CIRBOARD_DATABASE_URL", ""))
-        if not stamps.has(task.command[0], wanted):
+        if not is_done(places, environment, task):
             _run(places, environment, task)
-            stamps.set(task.command[0], wanted)
+            mark_done(places, environment, task)
+
+
+def is_done(places: Places, environment: Mapping[str, str], task: Task) -> bool:
+    """Return whether a task was run for its present content on the present database."""
+    return _stamps(places).has(task.command[0], _digest(places, environment, task))
+
+
+def mark_done(places: Places, environment: Mapping[str, str], task: Task) -> None:
+    """Remember that it was."""
+    _stamps(places).set(task.command[0], _digest(places, environment, task))
+
+
+def _stamps(places: Places) -> Stamps:
+    return Stamps(places.var / "stamps")
+
+
+def _digest(places: Places, environment: Mapping[str, str], task: Task) -> str:
+    return digest(_sources(places.root, task), task, environment.get("CIRBOARD_DATABASE_URL", ""))
 
 
 def _uses_own_database(environment: Mapping[str, str]) -> bool:
