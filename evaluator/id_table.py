@@ -23,8 +23,8 @@ class IdTable:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        width = max(map(len, names), default=1)
-        self._usable = width <= _LONGEST and all(name.isascii() and "\0" not in name for name in names)
+        width = max(map(len, names), default=0)
+        self._usable = bool(names) and width <= _LONGEST and all(name.isascii() and "\0" not in name for name in names)
         if not self._usable:
             return
         self._type = np.dtype(f"S{-(-max(width, 1) // 8) * 8}")

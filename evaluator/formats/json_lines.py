@@ -17,10 +17,12 @@ _NEXT_OBJECT = re.compile(r"\s*\{")
 
 
 def is_json_lines(text: str) -> bool:
-    """Whether a second line begins another object, which no single JSON object does."""
-    start = text.find("{")
-    end = text.find("\n", start)
-    return end >= 0 and text.endswith("}", start, end) and _NEXT_OBJECT.match(text, end) is not None
+    """Whether the second line begins another object, rather than the value of a key."""
+    body = text.lstrip()
+    end = body.find("\n")
+    if end < 0 or not body.startswith("{") or not _NEXT_OBJECT.match(body, end):
+        return False
+    return not body[:end].rstrip().endswith(":")
 
 
 def read_json_lines(text: str, limits: Limits, faults: FaultList) -> Written:

@@ -1,34 +1,23 @@
-"""Splits for the readers' tests: tiny ones made here, and the real ones made from the annotations in CIRBOARD_DATA."""
+"""Splits for the readers' tests: tiny ones, and those of the official annotations."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from evaluator import protocols
-from evaluator.types import Gallery, Judgments, Lookalike, Protocol, Split
+from evaluator.types import Gallery, Judgments, Lookalike, Protocol, Split, Subset
 
 COCO = r"0|[1-9][0-9]{0,6}"
 
 
-def data(name: str) -> Path:
-    """Return a path in the folder of real data; skip the test where there is none, fail in CI."""
-    root = Path(os.environ.get("CIRBOARD_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
-    path = root / name
-    if not path.exists():
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{path} is not there: set CIRBOARD_DATA")
-    return path
-
-
-def make_split(  # noqa: PLR0913
+def make_split(
     queries: Sequence[str],
     images: Sequence[str],
     *,
@@ -36,6 +25,7 @@ def make_split(  # noqa: PLR0913
     protocol: Protocol | None = None,
     references: Sequence[Sequence[str]] | None = None,
     members: Mapping[int, Sequence[str]] | None = None,
+    positives: Mapping[int, Sequence[str]] | None = None,
     galleries: Mapping[str, Sequence[str]] | None = None,
     gallery_of: Sequence[int] | None = None,
     pattern: str | None = None,
@@ -43,7 +33,7 @@ def make_split(  # noqa: PLR0913
     prefix: str = "",
     lookalikes: Sequence[Lookalike] = (),
 ) -> Split:
-    """Return a split without judgments other than image-set members; a reference a query, the first image unless given."""
+    """Return a split; the reference is the first image unless given, the target the first of the positives."""
     ordered = tuple(sorted(images, key=str.encode))
     index = {image: position for position, image in enumerate(ordered)}
     chosen = references or [(ordered[0],)] * len(queries)
@@ -61,8 +51,8 @@ def make_split(  # noqa: PLR0913
             for key, held in named.items()
         ),
         gallery_of=np.array(gallery_of or [0] * len(queries), dtype=np.int32),
-        judgments=_members(len(queries), members or {}, index),
-        subsets={},
+        judgments=_judgments(len(queries), members or {}, positives or {}, index),
+        subsets={Subset.FULL: np.ones(len(queries), dtype=np.bool_)},
         clusters=np.arange(len(queries), dtype=np.int32),
         query_aliases=dict(aliases or {}),
         image_prefix=prefix,
@@ -70,26 +60,32 @@ def make_split(  # noqa: PLR0913
     )
 
 
-def _members(queries: int, members: Mapping[int, Sequence[str]], index: Mapping[str, int]) -> Judgments:
-    pairs = sorted((query, index[image]) for query, images in members.items() for image in images)
-    no = np.zeros(len(pairs), dtype=np.bool_)
-    none = np.zeros(queries, dtype=np.int32)
+def _judgments(
+    queries: int,
+    members: Mapping[int, Sequence[str]],
+    positives: Mapping[int, Sequence[str]],
+    index: Mapping[str, int],
+) -> Judgments:
+    sets = {(query, index[image]) for query, images in members.items() for image in images}
+    right = {(query, index[image]) for query, images in positives.items() for image in images}
+    targets = {(query, index[images[0]]) for query, images in positives.items()}
+    pairs = sorted(sets | right)
     return Judgments(
         query=np.array([query for query, _ in pairs], dtype=np.int32),
         image=np.array([image for _, image in pairs], dtype=np.int32),
-        positive=no,
-        negative=no,
-        target=no,
-        member=~no,
-        positives_released=none,
-        negatives_released=none,
+        positive=np.array([pair in right for pair in pairs], dtype=np.bool_),
+        negative=np.zeros(len(pairs), dtype=np.bool_),
+        target=np.array([pair in targets for pair in pairs], dtype=np.bool_),
+        member=np.array([pair in sets for pair in pairs], dtype=np.bool_),
+        positives_released=np.array([len(positives.get(query, ())) for query in range(queries)], dtype=np.int32),
+        negatives_released=np.zeros(queries, dtype=np.int32),
     )
 
 
-def cirr(part: str, **more: Any) -> Split:
+def cirr(data: Path, part: str, **more: Any) -> Split:
     """Return the queries and gallery of CIRR's val or test1, references and image sets included."""
-    rows = json.loads(data(f"cirr/captions/cap.rc2.{part}.json").read_text())
-    images = json.loads(data(f"cirr/image_splits/split.rc2.{part}.json").read_text())
+    rows = json.loads((data / f"cirr/captions/cap.rc2.{part}.json").read_text())
+    images = json.loads((data / f"cirr/image_splits/split.rc2.{part}.json").read_text())
     members = {
         position: [image for image in row["img_set"]["members"] if image != row["reference"]]
         for position, row in enumerate(rows)
@@ -105,30 +101,32 @@ def cirr(part: str, **more: Any) -> Split:
     )
 
 
-def circo(part: str, **more: Any) -> Split:
+def circo(data: Path, part: str, **more: Any) -> Split:
     """Return CIRCO's val or test over an open gallery: COCO's list of ids is not at hand."""
-    rows = json.loads(data(f"circo/annotations/{part}.json").read_text())
+    rows = json.loads((data / f"circo/annotations/{part}.json").read_text())
     references = [(str(row["reference_img_id"]),) for row in rows]
+    positives = {row["id"]: [str(image) for image in row["gt_img_ids"]] for row in rows if "gt_img_ids" in row}
     return make_split(
         [str(row["id"]) for row in rows],
-        sorted({image for images in references for image in images}),
+        sorted({image for images in (*references, *positives.values()) for image in images}),
         name=f"circo-{part}",
         protocol=protocols.CIRCO,
         references=references,
+        positives=positives,
         pattern=COCO,
         prefix="circo_img_",
         **more,
     )
 
 
-def pinpoint() -> Split:
+def pinpoint(data: Path) -> Split:
     """Return PinPoint's queries, with both of their spellings, and its gallery."""
-    with gzip.open(data("pinpoint/pinpoint_licensed.jsonl.gz"), "rt") as lines:
+    with gzip.open(data / "pinpoint/pinpoint_licensed.jsonl.gz", "rt") as lines:
         rows = [json.loads(line) for line in lines]
     queries = [row["query_id"] for row in rows]
     return make_split(
         queries,
-        data("pinpoint/index_signatures.txt").read_text().split(),
+        (data / "pinpoint/index_signatures.txt").read_text().split(),
         name="pinpoint",
         protocol=protocols.PINPOINT,
         references=[(row["query_image_signature"],) for row in rows],
