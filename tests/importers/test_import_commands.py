@@ -183,6 +183,18 @@ def test_a_number_that_changed_and_a_row_that_went_are_followed() -> None:
     assert scores.get(measure="mAP@10", group="").shown == "50.0"
 
 
+def test_a_broken_file_of_numbers_loads_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text("{}", encoding="utf-8")
+    monkeypatch.setattr("leaderboard.reported.FOLDER", tmp_path)
+    read_reported.cache_clear()
+    try:
+        with pytest.raises(CommandError, match=r"broken\.json"):
+            _run("load_reported")
+    finally:
+        read_reported.cache_clear()
+    assert not Entry.objects.exists()
+
+
 def test_a_method_of_the_same_slug_gets_another() -> None:
     Method.objects.create(name="Lamra!", slug="lamra")
     load_reported(read_reported())

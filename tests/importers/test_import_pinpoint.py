@@ -58,7 +58,7 @@ def test_the_release_says_what_its_rows_say(pinpoint: Split, rows: Rows) -> None
 
 def test_judgments_are_distinct_and_counts_are_as_released(pinpoint: Split, rows: Rows) -> None:
     judged = pinpoint.judgments
-    expected = defaultdict(set)
+    expected: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
     for query, row in enumerate(rows):
         for name, kind in (("positive_candidates", "positive"), ("negative_candidates", "negative")):
             expected[kind] |= {(query, image) for image in row[name] if image}

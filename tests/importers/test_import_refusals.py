@@ -230,6 +230,29 @@ def test_a_broken_table_is_refused(tmp_path: Path, content: bytes, message: str)
         read_table(path, "query_idx")
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"not gzip", "a text file in UTF-8"),
+        (gzip.compress(b"{}\n")[:-9], "a text file in UTF-8"),
+        (gzip.compress(b"{}\n")[:10] + b"\xff" * 20, "a text file in UTF-8"),
+        (gzip.compress(b"{}\n{"), "line 2: expected a JSON object"),
+        (gzip.compress(b"[]\n"), "line 1: expected a JSON object, found list"),
+        (gzip.compress(b"\xff\n"), "a text file in UTF-8"),
+    ],
+)
+def test_broken_json_lines_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "pinpoint_licensed.jsonl.gz").write_bytes(content)
+    with pytest.raises(ImportRefused, match=message):
+        read_pinpoint(tmp_path)
+
+
+def test_nesting_without_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "cap.rc2.val.json").write_text("[" * 200_000, encoding="utf-8")
+    with pytest.raises(ImportRefused, match="a JSON file in UTF-8"):
+        read_cirr_val(tmp_path)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inside: (

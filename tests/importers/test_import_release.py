@@ -44,14 +44,19 @@ class Lasco:
         self.release.trace("lasco", SOLVABLE, solvable, with_queries=with_queries)
 
 
-@pytest.fixture
-def lasco(tmp_path: Path, release: Release) -> Lasco:
-    native, corpus = tmp_path / "native", tmp_path / "corpus"
-    native.mkdir()
-    corpus.mkdir()
+@pytest.fixture(scope="module")
+def lasco_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, tuple[Audited, ...]]:
+    """Return the folder of ``lasco_val.json``, that of the corpus, and the audited rows; written once."""
+    native, corpus = tmp_path_factory.mktemp("native"), tmp_path_factory.mktemp("corpus")
     rows = lasco_audited(lasco_native(native))
     lasco_corpus(corpus)
-    return Lasco(native, corpus, release, tuple(rows))
+    return native, corpus, tuple(rows)
+
+
+@pytest.fixture
+def lasco(lasco_files: tuple[Path, Path, tuple[Audited, ...]], release: Release) -> Lasco:
+    native, corpus, rows = lasco_files
+    return Lasco(native, corpus, release, rows)
 
 
 def _write_v(lasco: Lasco) -> None:
@@ -135,6 +140,14 @@ def test_a_lasco_file_with_another_number_of_queries_is_refused(lasco: Lasco) ->
     lasco.write_traces([row for row in lasco.rows if row != solvable])
     with pytest.raises(ImportRefused, match="audited queries: expected 30,031, found 30,030"):
         read_circus("lasco", lasco.release.folder, lasco.corpus)
+
+
+def test_a_lasco_row_that_is_no_id_and_path_is_refused(lasco: Lasco, tmp_path: Path) -> None:
+    rows = json.loads((lasco.native / "lasco_val.json").read_text("utf-8"))
+    rows[3]["target-image"] = ["COCO_val2014_000000000042.jpg"]
+    (tmp_path / "lasco_val.json").write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(ImportRefused, match=r"row 3, field 'target-image': expected \[id, path\]"):
+        read_circus("lasco", tmp_path, lasco.corpus)
 
 
 def test_lasco_without_its_queries_is_refused_by_name(lasco: Lasco) -> None:
@@ -249,6 +262,15 @@ def test_a_label_that_does_not_exist_is_refused(circus_cirr: Split, data_folder:
         ImportRefused, match="aggregate_label: expected composition_required or unresolved, found 'solved'"
     ):
         read_circus("cirr", data_folder / "cirr", release.folder)
+
+
+def test_a_query_idx_that_is_no_number_is_refused(lasco: Lasco) -> None:
+    lasco.write_traces(lasco.rows)
+    path = next(lasco.release.folder.rglob("shortcut_free/*.trace.csv"))
+    header, _, rest = path.read_text("utf-8").split("\n", 2)
+    path.write_text(f"{header}\n-1,,label,x\n{rest}", encoding="utf-8")
+    with pytest.raises(ImportRefused, match="query_idx: expected a whole number, found '-1'"):
+        read_circus("lasco", lasco.release.folder, lasco.corpus)
 
 
 def test_a_query_file_that_is_not_parallel_to_its_trace_is_refused(lasco: Lasco) -> None:
