@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
+import sys
 import tomllib
 
 import pytest
@@ -65,6 +66,13 @@ def test_a_problem_is_said_and_fails_the_command(capsys: pytest.CaptureFixture[s
     assert in_words(fail) == 1
     assert capsys.readouterr().err == "\nDo this instead.\n"
     assert in_words(interrupt) == INTERRUPTED
+
+
+def test_a_python_without_ensurepip_is_told_which_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    install.require_venv_module()
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    with pytest.raises(Problem, match=r"`apt install python3\.\d+-venv`"):
+        install.require_venv_module()
 
 
 @pytest.mark.parametrize(("file", "extras"), [("server", ("server",)), ("dev", ("server", "dev"))])
