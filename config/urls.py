@@ -1,8 +1,12 @@
 """Every address of the site; each app names its own."""
 
+from csp.decorators import csp_update
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+# Swagger UI writes styles into its elements; on its page alone they are allowed, scripts as everywhere from here only.
+api_docs = csp_update({"style-src": ["'self'", "'unsafe-inline'"]})(SpectacularSwaggerSplitView.as_view())
 
 urlpatterns = [
     path("", include("leaderboard.urls")),
@@ -13,5 +17,5 @@ urlpatterns = [
     path("api/v1/", include("submissions.api.urls")),
     path("api/v1/", include("leaderboard.api.urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("api/v1/docs/", SpectacularRedocView.as_view(), name="api-docs"),
+    path("api/v1/docs/", api_docs, name="api-docs"),
 ]

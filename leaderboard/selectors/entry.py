@@ -18,6 +18,7 @@ from leaderboard.selectors.board_query import BoardQuery
 from leaderboard.selectors.measures import MeasureWords, words
 from leaderboard.selectors.ordering import Board, load_board, placed_entries
 
+SINGLE = (Condition.TEXT_ONLY, Condition.IMAGE_ONLY)
 JOINT_TITLE = "Several conditions together"
 CONDITION_TITLES = {
     str(Condition.MULTIMODAL): "Multimodal",
@@ -43,23 +44,26 @@ class ScoreTable:
     title: str
     heads: tuple[str, ...]
     rows: tuple[ScoreRow, ...]
+    folded: bool
+    """Whether the page shows it only on demand: single conditions are for those who ask."""
 
 
 @dataclass(frozen=True)
 class GroupTable:
-    """Scores by the values of one dimension, one table for each subset: values down, measures across."""
+    """Scores by the values of one dimension under one condition: values down, measures by subsets across."""
 
-    dimension: str
-    subset: str
-    condition: str
+    title: str
     measures: tuple[MeasureWords, ...]
+    subsets: tuple[str, ...]
     rows: tuple[ScoreRow, ...]
-    open: bool
-    """Whether the page shows it unfolded: the main break-downs are."""
 
-    @property
-    def title(self) -> str:
-        return f"{self.dimension.capitalize()}, {self.subset}, {CONDITION_TITLES[self.condition].lower()}"
+
+@dataclass(frozen=True)
+class GroupSection:
+    """All tables of one dimension."""
+
+    title: str
+    tables: tuple[GroupTable, ...]
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class EntryPage:
     """What makes this an older result, in words; empty for a current one."""
     facts: tuple[tuple[str, str], ...]
     tables: tuple[ScoreTable, ...]
-    group_tables: tuple[GroupTable, ...]
+    groups: tuple[GroupSection, ...]
 
     @property
     def comparison(self) -> Comparison | None:
@@ -116,7 +120,7 @@ def entry_page(entry: Entry) -> EntryPage:
         older=_older(entry, board),
         facts=tuple(declared_facts(entry.declared)),
         tables=tuple(_tables(board.protocol, [score for score in scores if not score.group])),
-        group_tables=tuple(_group_tables(board.protocol, [score for score in scores if score.group])),
+        groups=tuple(_group_sections(board.protocol, [score for score in scores if score.group])),
     )
 
 
@@ -158,34 +162,37 @@ def _tables(protocol: Protocol, scores: list[Score]) -> Iterable[ScoreTable]:
             ScoreRow(words(name), name, tuple(index.get((name, subset)) for subset in subsets)) for name in measures
         )
         if rows:
-            yield ScoreTable(title, subsets, rows)
+            yield ScoreTable(title, subsets, rows, folded=condition in SINGLE)
 
 
-def _group_tables(protocol: Protocol, scores: list[Score]) -> Iterable[GroupTable]:
-    index: dict[tuple[str, str, str], dict[tuple[str, str], Score]] = {}
+def _group_sections(protocol: Protocol, scores: list[Score]) -> Iterable[GroupSection]:
+    by_dimension: dict[str, list[Score]] = {}
     for score in scores:
-        dimension, _, value = score.group.partition("=")
-        index.setdefault((dimension, score.condition, score.subset), {})[(value, score.measure)] = score
-    dimensions = _in_order({key[0] for key in index}, tuple(part.dimension for part in protocol.breakdowns))
-    subsets = _in_order({key[2] for key in index}, protocol.subsets)
-    for dimension in dimensions:
-        for condition in CONDITION_TITLES:
-            for subset in subsets:
-                if cells := index.get((dimension, condition, subset)):
-                    yield _group_table(protocol, dimension, subset, condition, cells)
+        by_dimension.setdefault(score.group.partition("=")[0], []).append(score)
+    for dimension in _in_order(set(by_dimension), (part.dimension for part in protocol.breakdowns)):
+        here = by_dimension[dimension]
+        order = [name for part in protocol.breakdowns if part.dimension == dimension for name in part.measures]
+        measures = _in_order({score.measure for score in here}, order)
+        subsets = _in_order({score.subset for score in here}, protocol.subsets)
+        tables = tuple(
+            _group_table(title, measures, subsets, [score for score in here if score.condition == condition])
+            for condition, title in CONDITION_TITLES.items()
+        )
+        yield GroupSection(dimension.replace("_", " ").capitalize(), tuple(table for table in tables if table.rows))
 
 
-def _group_table(
-    protocol: Protocol, dimension: str, subset: str, condition: str, cells: dict[tuple[str, str], Score]
-) -> GroupTable:
-    order = tuple(name for part in protocol.breakdowns if part.dimension == dimension for name in part.measures)
-    measures = _in_order({measure for _, measure in cells}, order)
-    values = sorted({value for value, _ in cells})
-    rows = tuple(ScoreRow(None, value, tuple(cells.get((value, measure)) for measure in measures)) for value in values)
-    main = any(part.main for part in protocol.breakdowns if part.dimension == dimension)
-    unfolded = main and condition == Condition.MULTIMODAL and subset == protocol.subsets[0]
-    heads = tuple(words(name) for name in measures)
-    return GroupTable(dimension.replace("_", " "), subset, condition, heads, rows, unfolded)
+def _group_table(title: str, measures: tuple[str, ...], subsets: tuple[str, ...], scores: list[Score]) -> GroupTable:
+    index = {(score.group, score.measure, score.subset): score for score in scores}
+    groups = sorted({score.group for score in scores})
+    rows = tuple(
+        ScoreRow(
+            None,
+            group.partition("=")[2],
+            tuple(index.get((group, measure, subset)) for measure in measures for subset in subsets),
+        )
+        for group in groups
+    )
+    return GroupTable(title, tuple(words(name) for name in measures), subsets, rows)
 
 
 def _in_order(present: set[str], order: Iterable[str]) -> tuple[str, ...]:
