@@ -179,8 +179,8 @@ SPECTACULAR_SETTINGS = {
 # ── Submissions: every limit in one place ────────────────────────────────────────────────────────────────────────────
 UPLOAD_MAX_BYTES = whole("UPLOAD_MAX_BYTES", 64 * 2**20, least=1024)
 """One ranking file as uploaded. PinPoint's is 14 MB of JSON."""
-UNPACKED_MAX_BYTES = whole("UNPACKED_MAX_BYTES", 256 * 2**20, least=1024)
-"""What it may unpack to."""
+UNPACKED_MAX_BYTES = whole("UNPACKED_MAX_BYTES", 200_000_000, least=1024)
+"""What it may unpack to, as on the command line (``evaluator.formats.Limits``)."""
 QUOTA_PER_DAY = whole("QUOTA_PER_DAY", 10, least=1)
 """Submissions a team may have scored on one board in a UTC day, unless the board says otherwise (decision 28)."""
 INVALID_PER_HOUR = whole("INVALID_PER_HOUR", 30, least=1)

@@ -97,6 +97,11 @@ FAULTS: dict[str, FaultKind] = {
         "Remove the reference image before you cut the list, or list one image more.",
     ),
     "list-too-long": FaultKind("A ranking that is too long", "Cut the list; the protocol says where."),
+    # What reading costs
+    "needs-memory": FaultKind(
+        "The file needs too much memory to read", "Keep to the list length that the protocol asks for."
+    ),
+    "needs-time": FaultKind("The file takes too long to read", "Keep to the list length that the protocol asks for."),
 }
 """Code -> kind, for every fault any reader can report. ``docs/formats.md`` has a heading for each, under test."""
 

@@ -1,0 +1,29 @@
+"""How a number is written for people: once, when it is stored. Order and arithmetic always use the full precision."""
+
+from __future__ import annotations
+
+import math
+
+from evaluator.measures import Unit, describe
+
+PERCENT_DECIMALS = 2
+NUMBER_DECIMALS = 3
+
+
+def cell(measure: str, value: float) -> str:
+    """Return ``55.16`` for a ``value`` of 0.5516 of a measure in percent, ``4.836`` for a ratio.
+
+    Raises ValueError for a value that is not finite and for a measure that does not exist.
+    """
+    if not math.isfinite(value):
+        raise ValueError(f"{measure} is {value}: nothing that is not finite is ever shown")
+    percent = describe(measure).unit is Unit.PERCENT
+    rounded = round(100 * value if percent else value, PERCENT_DECIMALS if percent else NUMBER_DECIMALS)
+    return f"{rounded + 0.0:.{PERCENT_DECIMALS if percent else NUMBER_DECIMALS}f}"  # + 0.0: no "-0.00"
+
+
+def interval(measure: str, low: float | None, high: float | None) -> str:
+    """Return ``54.20–56.11``; empty where there is no interval. Raises ValueError like :func:`cell`."""
+    if low is None or high is None:
+        return ""
+    return f"{cell(measure, low)}–{cell(measure, high)}"

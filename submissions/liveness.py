@@ -1,0 +1,80 @@
+"""Which workers are alive: each keeps a small file fresh in the state folder, for the status page and the sweep.
+
+A file, because it needs neither broker nor database and a forked child inherits no lock from the thread that writes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+BEAT_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Worker:
+    """One worker process that was heard of."""
+
+    name: str
+    queues: tuple[str, ...]
+    seen_at: datetime
+
+
+def folder() -> Path:
+    """Return where workers leave their files."""
+    return Path(settings.VAR) / "workers"
+
+
+def beat(name: str, queues: Iterable[str]) -> None:
+    """Say that this worker is alive."""
+    path = folder() / f"{re.sub(r'[^A-Za-z0-9@._-]', '_', name)}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    now = datetime.now(UTC).isoformat()
+    part.write_text(json.dumps({"name": name, "queues": sorted(queues), "seen_at": now}))
+    part.replace(path)
+
+
+def forget(name: str) -> None:
+    """Say that this worker has stopped in good order."""
+    (folder() / f"{re.sub(r'[^A-Za-z0-9@._-]', '_', name)}.json").unlink(missing_ok=True)
+
+
+def keep_beating(name: str, queues: Iterable[str]) -> threading.Event:
+    """Beat from a thread until the returned event is set. A full disk costs a beat, never the worker."""
+    stop, kept = threading.Event(), tuple(queues)
+
+    def go_on() -> None:
+        while not stop.wait(BEAT_SECONDS):
+            with contextlib.suppress(OSError):
+                beat(name, kept)
+
+    beat(name, kept)
+    threading.Thread(target=go_on, name="worker-beat", daemon=True).start()
+    return stop
+
+
+def known_workers() -> list[Worker]:
+    """Return every worker that left a file, the one heard of last first."""
+    found = []
+    for path in folder().glob("*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            row = json.loads(path.read_text())
+            found.append(Worker(row["name"], tuple(row["queues"]), datetime.fromisoformat(row["seen_at"])))
+    return sorted(found, key=lambda worker: worker.seen_at, reverse=True)
+
+
+def living_workers(queue: str) -> list[Worker]:
+    """Return the workers of ``queue`` that were heard of lately."""
+    limit = timezone.now() - timedelta(seconds=settings.WORKER_SILENCE_SECONDS)
+    return [worker for worker in known_workers() if queue in worker.queues and worker.seen_at > limit]

@@ -1,0 +1,65 @@
+"""The boundary between what goes wrong and what people are told: a reference for them, the traceback for the log."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from submissions.sandbox import SandboxKilled
+from submissions.services import states
+from submissions.services.states import Claim, ClaimLost, Machine
+
+log = logging.getLogger(__name__)
+
+TRANSIENT = (OSError, MemoryError, OperationalError, InterfaceError, SoftTimeLimitExceeded, SandboxKilled)
+"""What another attempt may not meet again: disk, memory, database, a machine that was too busy."""
+
+WORDS = "{what} failed on our side. Your file is not to blame and your quota was given back. Reference: {reference}."
+WHAT = {states.SUBMISSION: "Checking your submission", states.EVALUATION: "Scoring your submission"}
+
+
+def attempt(claim: Claim, work: Callable[[Claim], None]) -> None:
+    """Do the work of a claim; whatever happens, the row ends in a state that says so."""
+    try:
+        work(claim)
+    except ClaimLost as lost:
+        log.info("stopped: %s", lost)
+    except TRANSIENT as error:
+        log.warning("attempt %d broke off", claim.attempt, exc_info=error)
+        close_old_connections()
+        if not states.give_back(claim):
+            fail(claim.held(), claim.machine, error)
+    except Exception as error:  # noqa: BLE001 (the one boundary: whatever it is, the person gets a reference for it)
+        fail(claim.held(), claim.machine, error)
+
+
+def fail(rows: QuerySet[Any], machine: Machine, why: BaseException | str) -> str:
+    """Move the one row of ``rows`` to failed. Returns the reference, or "" when the row had moved on."""
+    reference = f"E-{secrets.token_hex(4).upper()}"
+    if not states.fail(rows, machine, reference, WORDS.format(what=WHAT[machine], reference=reference)):
+        return ""
+    log.error("%s: %s", reference, why, exc_info=why if isinstance(why, BaseException) else None)
+    return reference
+
+
+class LeaseKeeper:
+    """Renews a claim's lease when a third of it has passed; called often from inside long work."""
+
+    def __init__(self, claim: Claim) -> None:
+        self._claim = claim
+        self._renewed = timezone.now()
+
+    def __call__(self, done: int = 0, total: int = 0) -> None:
+        """Take a step. Raises ClaimLost when the row moved on."""
+        now = timezone.now()
+        if (now - self._renewed).total_seconds() > settings.LEASE_SECONDS / 3:
+            states.renew(self._claim)
+            self._renewed = now

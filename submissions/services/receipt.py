@@ -1,0 +1,196 @@
+"""Receives an upload: looks at its shape, stores it, counts it, has it checked. Nothing is parsed in the request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from accounts.models import Team, User
+from accounts.services import personal_team
+from evaluator import bundle
+from leaderboard.models import Method, Split, SplitVersion
+from submissions.models import Evaluation, Run, RunFile, Submission
+from submissions.services import dispatch, quota, uploads
+from submissions.services.declared import check_declared
+from submissions.services.methods import check_method, method_of, tidy_name
+from submissions.services.refusals import SplitClosed, UploadRefused
+
+LONGEST_KEY = 100
+
+
+@dataclass(frozen=True)
+class Received:
+    """A submission, and whether this upload made it; else it is the one that was there (decision 29)."""
+
+    submission: Submission
+    created: bool
+
+
+@dataclass(frozen=True)
+class _Upload:
+    """An upload whose shape is right."""
+
+    user: User
+    team: Team
+    version: SplitVersion
+    method_name: str
+    paper_url: str
+    code_url: str
+    declared: dict[str, Any]
+    idempotency_key: str
+    files: tuple[uploads.Uploaded, ...]
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", uploads.digest_of(self.files))
+
+
+def receive(  # noqa: PLR0913 (all by name: what a form asks for)
+    *,
+    user: User,
+    split: Split,
+    method_name: str,
+    runs: uploads.Runs,
+    declared: Mapping[str, Any],
+    paper_url: str = "",
+    code_url: str = "",
+    idempotency_key: str = "",
+) -> Received:
+    """Store an upload as a submission and have it checked after commit.
+
+    Raises UploadRefused, SplitClosed, QuotaExceeded or TooManyInvalid, and then nothing is kept. The same bytes for the
+    same method answer with the submission that is under way or scored, a repeated ``idempotency_key`` with its own.
+    """
+    version = open_version(split)
+    team = personal_team(user)
+    name, paper_url, code_url = tidy_name(method_name), paper_url.strip(), code_url.strip()
+    facts, wrong = check_declared(declared)
+    wrong |= check_method(name, {"paper_url": paper_url, "code_url": code_url})
+    wrong |= uploads.check_shape(runs, bundle.protocol_of(version.protocol))
+    if len(idempotency_key) > LONGEST_KEY:
+        wrong["idempotency_key"] = [f"Use at most {LONGEST_KEY} characters."]
+    if wrong:
+        raise UploadRefused(wrong)
+    files = uploads.digested(runs)
+    return _keep(_Upload(user, team, version, name, paper_url, code_url, facts, idempotency_key, files))
+
+
+def open_version(split: Split) -> SplitVersion:
+    """Return the version that submissions are checked against now. Raises SplitClosed."""
+    version = SplitVersion.objects.select_related("split").filter(split=split, current=True).first()
+    if version is None:
+        raise SplitClosed(f"{split.name} shows reported numbers only: there are no queries to rank here.")
+    if not split.open:
+        raise SplitClosed(f"{split.name} takes no submissions at the moment.")
+    return version
+
+
+def _keep(upload: _Upload) -> Received:
+    """Return the submission that this upload is, storing it only when it is new."""
+    if known := _known(upload):
+        return Received(known, created=False)
+    quota.refuse_after_too_many_invalid(upload.team)
+    names = uploads.store(upload.files)
+    created = False
+    try:
+        received = _keep_under_lock(upload, names)
+        created = received.created
+    finally:
+        if not created:
+            uploads.discard(names)
+    return received
+
+
+@transaction.atomic
+def _keep_under_lock(upload: _Upload, names: list[str]) -> Received:
+    Team.objects.select_for_update().get(pk=upload.team.pk)  # one upload of a team at a time
+    if known := _known(upload):
+        return Received(known, created=False)
+    method = method_of(upload.team, upload.method_name, upload.paper_url, upload.code_url)
+    submission = _create(upload, method)
+    _create_runs(submission, upload.files, names)
+    dispatch.submission_after_commit(submission.pk)
+    return Received(submission, created=True)
+
+
+def _create(upload: _Upload, method: Method) -> Submission:
+    return Submission.objects.create(
+        split=upload.version.split,
+        method=method,
+        team=upload.team,
+        user=upload.user,
+        declared=upload.declared,
+        digest=upload.digest,
+        idempotency_key=upload.idempotency_key,
+        received_at=timezone.now(),
+        quota_day=quota.reserve(upload.team, upload.version.split),
+    )
+
+
+def _create_runs(submission: Submission, files: Sequence[uploads.Uploaded], names: Sequence[str]) -> None:
+    runs = {
+        condition: Run.objects.create(submission=submission, condition=condition)
+        for condition in uploads.conditions_of(files)
+    }
+    RunFile.objects.bulk_create(
+        RunFile(
+            run=runs[part.condition],
+            name=part.name,
+            stored=name,
+            size=part.file.size or 0,
+            digest=part.digest,
+        )
+        for part, name in zip(files, names, strict=True)
+    )
+
+
+def _known(upload: _Upload) -> Submission | None:
+    return _same_key(upload) or _same_bytes(upload)
+
+
+def _same_key(upload: _Upload) -> Submission | None:
+    if not upload.idempotency_key:
+        return None
+    known = Submission.objects.filter(user=upload.user, idempotency_key=upload.idempotency_key).first()
+    if known is not None and (known.digest, known.split_id) != (upload.digest, upload.version.split_id):
+        raise UploadRefused(
+            {"idempotency_key": ["This key was used for another upload. Use a new key for a new file."]}
+        )
+    return known
+
+
+def _same_bytes(upload: _Upload) -> Submission | None:
+    """Return the submission of the same bytes that is under way or has come out well.
+
+    An upload is scored on every split it fits (decision 3), so one for a sister split is the same submission. One that
+    was checked against other queries or another gallery is not.
+    """
+    split = upload.version.split
+    evaluations = Evaluation.objects.filter(submission=OuterRef("pk"))
+    alive = evaluations.filter(state__in=[Evaluation.State.QUEUED, Evaluation.State.SCORING, Evaluation.State.SCORED])
+    checked = Q(state=Submission.State.VALID, fit_key=upload.version.fit_key)
+    came_out = Exists(alive) if not split.hidden_truth else ~Exists(evaluations)
+    under_way = Q(state__in=[Submission.State.RECEIVED, Submission.State.VALIDATING])
+    return (
+        Submission.objects.filter(
+            under_way | (checked & came_out),
+            team=upload.team,
+            method__name=upload.method_name,
+            digest=upload.digest,
+            split__in=_splits_it_fits(upload.version),
+        )
+        .order_by("received_at")
+        .first()
+    )
+
+
+def _splits_it_fits(version: SplitVersion) -> list[int]:
+    if version.split.hidden_truth:
+        return [version.split_id]
+    same = SplitVersion.objects.filter(current=True, fit_key=version.fit_key, split__hidden_truth=False)
+    return list(same.values_list("split_id", flat=True))

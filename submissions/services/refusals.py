@@ -1,0 +1,45 @@
+"""Why something a person asked for is not done, in their words. None of these is a failure of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+
+class UploadRefused(Exception):  # noqa: N818 (a verdict)
+    """The upload's shape is wrong. ``messages``: field -> what is wrong with it; form and API use the same fields."""
+
+    def __init__(self, messages: Mapping[str, Sequence[str]]) -> None:
+        self.messages = {field: list(lines) for field, lines in messages.items()}
+        super().__init__("; ".join(f"{field}: {' '.join(lines)}" for field, lines in self.messages.items()))
+
+
+class SplitClosed(Exception):  # noqa: N818 (a verdict)
+    """The board takes no submissions."""
+
+
+class QuotaExceeded(Exception):  # noqa: N818 (a verdict)
+    """The team used up its submissions of this UTC day (decision 28)."""
+
+    def __init__(self, resets_at: datetime, limit: int) -> None:
+        self.resets_at = resets_at
+        self.limit = limit
+        super().__init__(
+            f"Your team has used its {limit} submissions of today on this board. "
+            f"The next one can be sent from {resets_at:%Y-%m-%d %H:%M} UTC."
+        )
+
+
+class TooManyInvalid(Exception):  # noqa: N818 (a verdict)
+    """The team sent too many invalid files within an hour (decision 25)."""
+
+    def __init__(self, retry_at: datetime) -> None:
+        self.retry_at = retry_at
+        super().__init__(
+            "Your team sent too many files with faults within an hour. Check the next one at home with "
+            f"`python -m evaluator check`, and send it from {retry_at:%H:%M} UTC on."
+        )
+
+
+class IllegalMove(Exception):  # noqa: N818 (a verdict)
+    """What was asked does not fit the state that the submission is in; nothing was changed."""

@@ -1,0 +1,39 @@
+"""What a Celery worker does when it starts and stops: it says that it is there, and sweeps once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+from celery.signals import worker_ready, worker_shutdown
+from django.db import DatabaseError, connections
+
+from submissions import liveness
+from submissions.services.sweep import sweep
+
+log = logging.getLogger(__name__)
+
+_beats: dict[str, threading.Event] = {}
+"""Name of the worker in this process -> what stops its beat."""
+
+
+@worker_ready.connect(dispatch_uid="cirboard-worker-ready")
+def say_hello(sender: Any, **_: Any) -> None:
+    """Begin to beat, and take up what an earlier worker left lying."""
+    queues = [queue.name for queue in sender.task_consumer.queues]
+    _beats[sender.hostname] = liveness.keep_beating(sender.hostname, queues)
+    try:
+        sweep()
+    except DatabaseError:
+        log.exception("the sweep at the start of the worker broke off; the next one will do its work")
+    finally:
+        connections.close_all()
+
+
+@worker_shutdown.connect(dispatch_uid="cirboard-worker-shutdown")
+def say_goodbye(sender: Any, **_: Any) -> None:
+    """Stop beating, so that the status page knows at once."""
+    if stop := _beats.pop(sender.hostname, None):
+        stop.set()
+        liveness.forget(sender.hostname)
