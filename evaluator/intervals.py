@@ -111,10 +111,12 @@ def _acceleration(left_out: FloatArray, sizes: tuple[int, ...]) -> float:
     """Return BCa's a: the skewness of the clusters' influence, each stratum about its own mean."""
     if not np.isfinite(left_out).all():
         return 0.0
-    strata = np.split(left_out, np.cumsum(sizes)[:-1])
-    influence = np.concatenate([stratum.mean() - stratum for stratum in strata])
-    scale = float((influence**2).sum()) ** 1.5
-    return float((influence**3).sum()) / (6 * scale) if scale > 0 else 0.0
+    starts = np.cumsum((0, *sizes[:-1]), dtype=np.intp)
+    means = np.add.reduceat(left_out, starts) / sizes
+    influence = np.repeat(means, sizes) - left_out
+    squares = influence * influence
+    scale = float(squares.sum()) ** 1.5
+    return float(squares @ influence) / (6 * scale) if scale > 0 else 0.0
 
 
 def _corrected(z: float, bias: float, acceleration: float) -> float:

@@ -75,7 +75,7 @@ def contributions(split: Split, run: Run, measure_name: str, subset: Subset) -> 
         summed = np.zeros(len(sample.rows))
         for weight, term in measure.mix(split):
             found = sample.values(sheet, term, Condition.MULTIMODAL)
-            summed[found.items] += found.values * (weight * len(summed) / len(found.items))
+            summed[found.over.items] += found.values * (weight * len(summed) / len(found.values))
     except UnavailableError as error:
         raise ValueError(f"{measure_name}: {error}") from error
     return summed

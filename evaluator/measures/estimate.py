@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluator.intervals import Bootstrap, Interval, bootstrap_interval, resample, wilson_interval
 from evaluator.measures.base import Measure, Mix, Term, within
-from evaluator.measures.sample import Sample, Sheet, Universe, Values
+from evaluator.measures.sample import Sample, Selection, Sheet, Universe, Values
 from evaluator.measures.view import UnavailableError
 from evaluator.types import Condition, FloatArray
 
@@ -55,20 +55,15 @@ class _Ledger:
     def __init__(self, universe: Universe) -> None:
         self.universe = universe
         self._columns: list[FloatArray] = []
-        self._counts: dict[bytes, int] = {}
+        self._counts: dict[Selection, int] = {}
 
-    def enter(self, values: Values) -> _Mean:
-        """Add the sums of a term, and its counts unless another term has the same."""
-        total = self._append(np.bincount(values.cluster, values.values, self.universe.clusters).astype(np.float64))
-        key = values.cluster.tobytes()
-        if key not in self._counts:
-            counts = np.bincount(values.cluster, minlength=self.universe.clusters)
-            self._counts[key] = self._append(counts.astype(np.float64))
-        return _Mean(values, total, self._counts[key])
-
-    def counts(self, mean: _Mean) -> FloatArray:
-        """Return how many items of a term each cluster holds."""
-        return self._columns[mean.count]
+    def enter(self, of: Values) -> _Mean:
+        """Add the sums of a term, and its counts unless another term is over the same selection."""
+        sums = np.bincount(of.over.cluster, of.values, self.universe.clusters)
+        total = self._append(sums.astype(np.float64, copy=False))
+        if of.over not in self._counts:
+            self._counts[of.over] = self._append(of.over.counts)
+        return _Mean(of, total, self._counts[of.over])
 
     def resample(self, resamples: int) -> FloatArray:
         """Return (columns, 1 + resamples + clusters): totals of each column, whole, resampled, less one cluster."""
@@ -114,7 +109,7 @@ class Estimator:
         key = (term, condition)
         if key not in self._means:
             values = self._sample.values(self._sheet, term, condition)
-            ledger = self._ledgers.setdefault(values.universe, _Ledger(values.universe))
+            ledger = self._ledgers.setdefault(values.over.universe, _Ledger(values.over.universe))
             self._means[key] = ledger.enter(values)
         return self._means[key]
 
@@ -128,8 +123,8 @@ class Estimator:
 
     def _interval(self, plan: _Plan, draws: FloatArray) -> Interval | None:
         """Return the interval of a measure from its value, its resampled values and those with one cluster left out."""
-        counts = [self._ledgers[mean.of.universe].counts(mean) for mix in plan for _, mean in mix]
-        universe, value = plan[0][0][1].of.universe, float(draws[0])
+        counts = [mean.of.over.counts for mix in plan for _, mean in mix]
+        universe, value = plan[0][0][1].of.over.universe, float(draws[0])
         clusters = min(int(np.count_nonzero(column)) for column in counts) - universe.lost_degrees
         if _is_proportion(plan):
             unclustered = counts[0].max() <= 1
@@ -142,17 +137,22 @@ class Estimator:
 
 def _mixed(mix: tuple[tuple[float, _Mean], ...], totals: dict[Universe, FloatArray]) -> FloatArray:
     """Return the weighted sum of a mix's means, for the data and for every change of them."""
-    mixed = np.zeros(totals[mix[0][1].of.universe].shape[1])
+    mixed: FloatArray = np.zeros(())
     for weight, mean in mix:
-        table = totals[mean.of.universe]
-        mixed += weight * (table[mean.total] / table[mean.count])
+        table = totals[mean.of.over.universe]
+        mixed = mixed + weight * (table[mean.total] / table[mean.count])
     return mixed
 
 
 def _items(plan: _Plan) -> int:
     """Return how many queries, or groups, any of the means is over."""
-    items = [mean.of.items for mix in plan for _, mean in mix]
-    return len(items[0]) if len(items) == 1 else len(np.unique(np.concatenate(items)))
+    selections = {mean.of.over for mix in plan for _, mean in mix}
+    if len(selections) == 1:
+        return len(selections.pop().items)
+    counted = np.zeros(1 + max(int(over.items[-1]) for over in selections), dtype=np.bool_)
+    for over in selections:
+        counted[over.items] = True
+    return int(np.count_nonzero(counted))
 
 
 def _is_proportion(plan: _Plan) -> bool:

@@ -67,8 +67,7 @@ class PrecisionWithoutNegatives(AtCutoff, QueryMeasure):
     def per_query(self, view: RunView) -> PerQuery:
         _require_negatives(view.split)
         view.require_depth(self.k)
-        hits = view.positives_without_negatives[:, : _cut(self.k)]
-        return average_precision(hits, view.judgments.positives_released)
+        return average_precision(view.hits_without_negatives, view.judgments.positives_released, _cut(self.k))
 
     def describe(self) -> Description:
         sentence = f"mAP at {self.k} after every explicit negative is taken out of the first {TOP} images."
@@ -135,8 +134,7 @@ class PrecisionAmongJudged(AtCutoff, QueryMeasure):
 
     def per_query(self, view: RunView) -> PerQuery:
         view.require_depth(self.k)
-        hits = view.positives_among_judged[:, : _cut(self.k)]
-        return average_precision(hits, view.judgments.positives_released)
+        return average_precision(view.hits_among_judged, view.judgments.positives_released, _cut(self.k))
 
     def describe(self) -> Description:
         sentence = f"mAP at {self.k} after every unjudged image is taken out of the first {TOP} images."

@@ -8,23 +8,19 @@ from typing import ClassVar, Self
 import numpy as np
 
 from evaluator.measures.base import AtCutoff, Description, Measure, PerQuery, QueryMeasure, Unit, checked_cutoff, share
-from evaluator.measures.view import RunView, UnavailableError
-from evaluator.types import BoolArray, FloatArray, IntArray
+from evaluator.measures.view import Hits, RunView, UnavailableError
+from evaluator.types import FloatArray, IntArray
 
 
-def average_precision(hits: BoolArray, positives: IntArray) -> PerQuery:
+def average_precision(hits: Hits, positives: IntArray, k: int) -> PerQuery:
     """AP@k = (sum over ranks i <= k that hold a positive of: hits in the first i / i) / min(positives, k).
 
-    ``hits`` is (n, k); ``positives`` (n,) the counts as released (decision 8). CIRCO's and PinPoint's own evaluators
-    divide like this (protocols.md 3 and 5.3); trec_eval divides by all positives. A query without positives is left
-    out.
+    ``positives`` (n,) are the counts as released (decision 8). CIRCO's and PinPoint's own evaluators divide like this
+    (protocols.md 3 and 5.3); trec_eval divides by all positives. A query without positives is left out.
     """
-    rows, places = np.nonzero(hits)
-    hits_of_row = np.bincount(rows, minlength=len(hits))
-    hits_before_row = np.cumsum(hits_of_row) - hits_of_row
-    hits_so_far = np.arange(1, len(rows) + 1) - hits_before_row[rows]
-    summed = np.bincount(rows, hits_so_far / (places + 1), minlength=len(hits))
-    return share(summed, np.minimum(positives, hits.shape[1]))
+    first = hits.place < k
+    summed = np.bincount(hits.query[first], hits.precision[first], minlength=hits.queries)
+    return share(summed, np.minimum(positives, k))
 
 
 def discounted_gain(ranks: IntArray) -> FloatArray:
@@ -147,7 +143,7 @@ class MeanAveragePrecision(AtCutoff, QueryMeasure):
 
     def per_query(self, view: RunView) -> PerQuery:
         view.require_depth(self.k)
-        return average_precision(view.positives(self.k), view.judgments.positives_released)
+        return average_precision(view.hits(self.k), view.judgments.positives_released, self.k)
 
     def describe(self) -> Description:
         sentence = f"Mean over queries of the average precision of the first {self.k} images."

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluator.measures.base import PerQuery, QueryMeasure, Spread, Term
 from evaluator.measures.paraphrase import spread_within
-from evaluator.measures.view import RunView, UnavailableError
+from evaluator.measures.view import Places, RunView, UnavailableError
 from evaluator.types import BoolArray, Condition, FloatArray, Split, Subset
 
-Places = NDArray[np.intp]
+Where = tuple[tuple[str, str], ...]
+_Chosen = tuple[Where, bytes]
+"""Group values, and the bytes of the mask of queries that have a value; empty where all have."""
 
 
 class Sheet:
@@ -50,13 +51,40 @@ class Universe:
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
-    """What one mean is over: a value for each of some items, and the cluster each item belongs to."""
+class Selection:
+    """The items that a mean is over, and the cluster each belongs to."""
 
-    values: FloatArray  # (m,)
-    items: Places  # (m,) the queries' places in the subset, or the groups' numbers
+    items: Places  # (m,) the queries' places in the subset, or the groups' numbers; ascending
     cluster: Places  # (m,)
     universe: Universe
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How many of the items each cluster of the universe holds."""
+        return np.bincount(self.cluster, minlength=self.universe.clusters).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What one mean is over: a value (m,) for each item of a selection, which means over the same items share."""
+
+    values: FloatArray
+    over: Selection
+
+
+@dataclass(frozen=True, eq=False)
+class Paraphrases:
+    """Queries of some paraphrase groups, group after group."""
+
+    order: Places  # (p,) places of the queries in the subset
+    starts: Places  # (g,) where each group begins
+    over: Selection  # of the g groups
+
+    def spread(self, values: FloatArray, spread: Spread) -> Values:
+        """Return the spread of the queries' values (m,) within each group."""
+        if not len(self.starts):
+            return Values(np.zeros(0), self.over)
+        return Values(spread_within(values[self.order], self.starts, spread), self.over)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +95,16 @@ class ParaphraseGroups:
     group: Places  # (p,) number of each one's group, ascending from 0
     cluster: Places  # (g,) what is resampled for each group
     universe: Universe
+
+    def among(self, chosen: BoolArray) -> Paraphrases:
+        """Return the groups with two or more chosen queries (m,), of those queries; groups of one are left out."""
+        kept = chosen[self.order]
+        order, group = self.order[kept], self.group[kept]
+        several = np.bincount(group, minlength=len(self.cluster))[group] > 1
+        order, group = order[several], group[several]
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        numbers = group[starts]
+        return Paraphrases(order, starts, Selection(numbers, self.cluster[numbers], self.universe))
 
 
 class Sample:
@@ -83,27 +121,41 @@ class Sample:
         if not len(self.rows):
             raise UnavailableError("not available: no query is in this subset")
         self.cluster, self.universe = _clusters(split, subset, self.rows)
+        self._queries: dict[_Chosen, Selection] = {}
+        self._paraphrases: dict[_Chosen, Paraphrases] = {}
 
     def values(self, sheet: Sheet, term: Term, condition: Condition) -> Values:
         """Return what a term is the mean of. Raises UnavailableError with the reason."""
         column = sheet.column(term.column, term.condition or condition)
-        counted = self.counted(column, term.where)
         values = column.values[self.rows]
         if term.spread is None:
-            places = np.flatnonzero(counted)
-            found = Values(values[places], places, self.cluster[places], self.universe)
+            over = self._of_queries(column.counted, term.where)
+            found = Values(values[over.items], over)
         else:
-            found = self._spreads(values, counted, term.spread)
-        if not len(found.items):
+            found = self._of_paraphrases(column.counted, term.where).spread(values, term.spread)
+        if not len(found.values):
             raise UnavailableError("not available: nothing in this selection counts towards it")
         return found
 
-    def counted(self, column: PerQuery, where: tuple[tuple[str, str], ...]) -> BoolArray:
-        """Return which queries (m,) of the subset count: those the column has a value for, with these group values."""
-        counted = np.ones(len(self.rows), dtype=np.bool_) if column.counted is None else column.counted[self.rows]
+    def _of_queries(self, counted: BoolArray | None, where: Where) -> Selection:
+        key = (where, b"" if counted is None else counted.tobytes())
+        if key not in self._queries:
+            items = np.flatnonzero(self._chosen(counted, where))
+            self._queries[key] = Selection(items, self.cluster[items], self.universe)
+        return self._queries[key]
+
+    def _of_paraphrases(self, counted: BoolArray | None, where: Where) -> Paraphrases:
+        key = (where, b"" if counted is None else counted.tobytes())
+        if key not in self._paraphrases:
+            self._paraphrases[key] = self.groups.among(self._chosen(counted, where))
+        return self._paraphrases[key]
+
+    def _chosen(self, counted: BoolArray | None, where: Where) -> BoolArray:
+        """Return which queries (m,) of the subset count: those with a value and with these group values."""
+        chosen = np.ones(len(self.rows), dtype=np.bool_) if counted is None else counted[self.rows]
         for dimension, value in where:
-            counted = counted & self._group(dimension, value)
-        return counted
+            chosen = chosen & self._group(dimension, value)
+        return chosen
 
     def _group(self, dimension: str, value: str) -> BoolArray:
         masks = self.split.groups.get(dimension)
@@ -112,18 +164,6 @@ class Sample:
         if value not in masks:
             raise UnavailableError(f"not available: the split has no group {dimension}={value}")
         return masks[value][self.rows]
-
-    def _spreads(self, values: FloatArray, counted: BoolArray, spread: Spread) -> Values:
-        """Return the spread within each paraphrase group over its queries that count; groups of one are left out."""
-        groups = self.groups
-        kept = counted[groups.order]
-        order, group = groups.order[kept], groups.group[kept]
-        several = np.bincount(group, minlength=len(groups.cluster))[group] > 1
-        order, group = order[several], group[several]
-        starts = np.flatnonzero(np.diff(group, prepend=-1))
-        numbers = group[starts]
-        spreads = spread_within(values[order], starts, spread) if len(starts) else np.zeros(0)
-        return Values(spreads, numbers, groups.cluster[numbers], groups.universe)
 
     @cached_property
     def groups(self) -> ParaphraseGroups:

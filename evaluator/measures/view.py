@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.ranks import candidates
-from evaluator.types import BoolArray, IntArray, JudgedRanks, Judgments, Split
+from evaluator.types import BoolArray, FloatArray, IntArray, JudgedRanks, Judgments, Split
+
+Places = NDArray[np.intp]
 
 TOP = 50
 """Where a list is cut before images are taken out of it (decision 10): lists and whole rankings are measured alike."""
@@ -76,24 +79,52 @@ class RunView:
     def _top_negatives(self) -> BoolArray:
         return self.places(self.judgments.negative, TOP)
 
-    @cached_property
-    def positives_without_negatives(self) -> BoolArray:
-        """(n, 50) positives by rank after every negative is taken out of the first 50 (decision 10)."""
-        return close_ranks(self._top_positives, removed=self._top_negatives)
+    def hits(self, k: int) -> Hits:
+        """Return the places of the positives in the first ``k`` or more."""
+        return self._top_hits if k <= TOP else Hits.of(self.positives(k))
 
     @cached_property
-    def positives_among_judged(self) -> BoolArray:
-        """(n, 50) positives by rank after every unjudged image is taken out of the first 50 (decision 15)."""
-        return close_ranks(self._top_positives, removed=~(self._top_positives | self._top_negatives))
+    def _top_hits(self) -> Hits:
+        return Hits.of(self._top_positives)
+
+    @cached_property
+    def hits_without_negatives(self) -> Hits:
+        """The positives' places after every negative is taken out of the first 50 (decision 10)."""
+        return self._top_hits.without(self._top_negatives)
+
+    @cached_property
+    def hits_among_judged(self) -> Hits:
+        """The positives' places after every unjudged image is taken out of the first 50 (decision 15)."""
+        return self._top_hits.without(~(self._top_positives | self._top_negatives))
 
 
-def close_ranks(hits: BoolArray, removed: BoolArray) -> BoolArray:
-    """Return ``hits`` (n, k) after the ``removed`` places (n, k) are taken out and the rest has moved up.
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """Where the positives stand in some lists: query by query, each from the top."""
 
-    A place that is both (an image that is positive and negative) is gone.
-    """
-    rows, places = np.nonzero(hits & ~removed)
-    removed_above = np.cumsum(removed, axis=1, dtype=np.int32)
-    closed = np.zeros_like(hits)
-    closed[rows, places - removed_above[rows, places]] = True
-    return closed
+    query: Places  # (h,) ascending
+    place: Places  # (h,) 0-based
+    queries: int
+
+    @classmethod
+    def of(cls, table: BoolArray) -> Hits:
+        """Return the hits of a table (n, k) of which places hold a positive."""
+        query, place = np.nonzero(table)
+        return cls(query, place, len(table))
+
+    def without(self, removed: BoolArray) -> Hits:
+        """Return the hits after the ``removed`` places (n, k) are taken out of the lists and the rest has moved up.
+
+        A hit that is itself removed (an image that is positive and negative) is gone.
+        """
+        removed_above = np.cumsum(removed, axis=1, dtype=np.int32)[self.query, self.place]
+        stays = ~removed[self.query, self.place]
+        return Hits(self.query[stays], (self.place - removed_above)[stays], self.queries)
+
+    @cached_property
+    def precision(self) -> FloatArray:
+        """(h,) the precision of the list down to each hit."""
+        hits_of_query = np.bincount(self.query, minlength=self.queries)
+        hits_before_query = np.cumsum(hits_of_query) - hits_of_query
+        hits_so_far = np.arange(1, len(self.query) + 1) - hits_before_query[self.query]
+        return hits_so_far / (self.place + 1)

@@ -10,7 +10,7 @@ import pytest
 from measures.naive import Case, Query, ranking_of, split_of
 
 from evaluator.measures.retrieval import average_precision
-from evaluator.measures.view import close_ranks
+from evaluator.measures.view import Hits
 from evaluator.ranks import judged_ranks
 from evaluator.scoring import score
 from evaluator.types import Condition, Run, Score, Subset
@@ -36,12 +36,14 @@ def found(case: Case, name: str, runs: dict[Condition, Run] | None = None) -> Sc
 
 
 def test_average_precision_divides_by_the_smaller_of_positives_and_cutoff() -> None:
-    hits = np.array([[True, False, True]])
-    assert average_precision(hits, np.array([2], dtype=np.int32)).values[0] == (1 + 2 / 3) / 2
-    assert average_precision(hits, np.array([9], dtype=np.int32)).values[0] == (1 + 2 / 3) / 3
-    assert (
-        average_precision(hits, np.array([1], dtype=np.int32)).values[0] == 1 + 2 / 3
-    )  # released wrongly: seen as it is
+    hits = Hits.of(np.array([[True, False, True]]))
+
+    def value_for(positives: int) -> float:
+        return float(average_precision(hits, np.array([positives], dtype=np.int32), 3).values[0])
+
+    assert value_for(2) == (1 + 2 / 3) / 2
+    assert value_for(9) == (1 + 2 / 3) / 3
+    assert value_for(1) == 1 + 2 / 3  # released wrongly: seen as it is
 
 
 def test_a_perfect_list_is_exactly_one() -> None:
@@ -86,10 +88,11 @@ def test_lists_are_cut_to_fifty_before_negatives_are_taken_out() -> None:
     assert value(reached, "mAP_noNeg@50") == 1 / 49
 
 
-def test_closing_ranks() -> None:
-    hits = np.array([[True, False, True, True]])
-    removed = np.array([[False, True, True, False]])
-    assert close_ranks(hits, removed).tolist() == [[True, True, False, False]]
+def test_the_rest_moves_up_when_places_are_removed() -> None:
+    hits = Hits.of(np.array([[True, False, True, True], [False, False, False, True]]))
+    closed = hits.without(np.array([[False, True, True, False], [True, False, False, False]]))
+    assert (closed.query.tolist(), closed.place.tolist()) == ([0, 0, 1], [0, 1, 2])
+    assert closed.precision.tolist() == [1.0, 1.0, 1 / 3]
 
 
 def test_relative_delta_is_a_ratio_of_means_not_a_mean_of_ratios() -> None:
