@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.core.files.uploadedfile import UploadedFile
 from django.utils.datastructures import MultiValueDict
 
 from evaluator.types import Condition, Protocol
 from leaderboard.declarations import DECLARATIONS, Declaration
+from submissions.services.declared import LONGEST
+from submissions.services.methods import LONGEST_NAME
+from submissions.services.uploads import field_of
+
+ADDRESS = "An address that begins with https:// or http://."
 
 RUN_WORDS: dict[Condition, tuple[str, str]] = {
     Condition.MULTIMODAL: (
@@ -28,35 +32,31 @@ RUN_WORDS: dict[Condition, tuple[str, str]] = {
 }
 WHY: dict[str, str] = {
     "supervision": "Zero-shot: no training triplets of this task, from anywhere. Readers filter by this first.",
-    "training_overlap": "Anything seen in training that these benchmarks were made from. Say “unknown” rather than “none” "
-    "where a backbone's training data is not public.",
-    "query_text": "Rewriting a query, or adding CIRCO's shared concept, changes the task; numbers compare only within one text.",
+    "training_overlap": "Anything seen in training that these benchmarks were made from. Say “unknown” rather than "
+    "“none” where a backbone's training data is not public.",
+    "query_text": "Rewriting a query, or adding CIRCO's shared concept, changes the task: numbers compare within one "
+    "text only.",
     "system": "A reranked or combined system costs more and is read beside others of its kind.",
     "weights": "Whether others can run it.",
 }
 
 
-def subset_field(condition: Condition) -> str:
-    """Return the name of the field for CIRR's second file of a run."""
-    return f"{condition}-subset"
-
-
 class UploadForm(forms.Form):
     """What is sent for one board. Only shape is looked at here; the file is read by a worker."""
 
-    method_name = forms.CharField(
-        max_length=300,
-        label="Method",
+    method = forms.CharField(
+        max_length=LONGEST_NAME,
+        label="Name",
         help_text="A name that your team has used adds to that method; another one makes a new method.",
         widget=forms.TextInput(attrs={"list": "methods", "autocomplete": "off"}),
     )
-    paper_url = forms.URLField(required=False, label="Paper", assume_scheme="https", help_text="An http or https address.")
-    code_url = forms.URLField(required=False, label="Code", assume_scheme="https", help_text="An http or https address.")
+    paper_url = forms.CharField(required=False, max_length=200, label="Paper", widget=forms.URLInput, help_text=ADDRESS)
+    code_url = forms.CharField(required=False, max_length=200, label="Code", widget=forms.URLInput, help_text=ADDRESS)
 
     def __init__(
         self,
         data: Mapping[str, Any] | None = None,
-        files: MultiValueDict[str, UploadedFile] | None = None,
+        files: MultiValueDict[str, Any] | None = None,
         *,
         protocol: Protocol,
     ) -> None:
@@ -67,45 +67,42 @@ class UploadForm(forms.Form):
         for declaration in DECLARATIONS:
             self.fields[declaration.key] = _declaration_field(declaration)
         self.fields["query_text_note"] = forms.CharField(
-            required=False, max_length=500, label="How was the query text changed?", widget=forms.Textarea(attrs={"rows": 2})
+            required=False, max_length=LONGEST, label="How was the query text changed?"
         )
         self.fields["backbone"] = forms.CharField(
-            required=False, max_length=200, label="Backbone", help_text="For example CLIP ViT-L/14."
+            max_length=LONGEST, label="Backbone", help_text="For example CLIP ViT-L/14."
         )
         self.fields["parameters"] = forms.FloatField(
-            required=False, min_value=0, label="Parameters, in millions", help_text="Of everything that runs at query time."
+            required=False, label="Parameters, in millions", help_text="Of everything that runs at query time."
         )
-        for name in ("paper_url", "code_url"):
-            validator = forms.URLField().default_validators[0]
-            validator.schemes = ["http", "https"]
-            self.fields[name].validators = [validator]
 
     def _add_run(self, condition: Condition, protocol: Protocol) -> None:
         label, help_text = RUN_WORDS[condition]
         required = condition is Condition.MULTIMODAL
-        self.fields[str(condition)] = forms.FileField(required=required, label=label, help_text=help_text)
+        self.fields[field_of(condition, 0)] = forms.FileField(required=required, label=label, help_text=help_text)
         if protocol.member_list_length:
-            self.fields[subset_field(condition)] = forms.FileField(
+            self.fields[field_of(condition, 1)] = forms.FileField(
                 required=False,
                 label=f"{label}: subset file",
-                help_text=f"CIRR's second file, {protocol.member_list_length} images for each query. Without it Recall_subset "
-                "comes from the main list, where that holds the whole image set.",
+                help_text=f"CIRR's second file, {protocol.member_list_length} images for each query. Without it "
+                "Recall_subset comes from the main list, where that holds the whole image set.",
             )
 
     def clean(self) -> dict[str, Any]:
         """Refuse a subset file without its main file."""
         cleaned = super().clean() or self.cleaned_data
         for condition in Condition:
-            if cleaned.get(subset_field(condition)) and not cleaned.get(str(condition)):
-                self.add_error(str(condition), "A subset file needs its main file.")
+            main, subset = field_of(condition, 0), field_of(condition, 1)
+            if cleaned.get(subset) and not cleaned.get(main):
+                self.add_error(main, "A subset file needs its main file.")
         return cleaned
 
     @property
-    def runs(self) -> dict[Condition, list[UploadedFile]]:
+    def runs(self) -> dict[Condition, list[Any]]:
         """The uploaded files by condition, the main file first."""
         runs = {}
         for condition in Condition:
-            names = (str(condition), subset_field(condition))
+            names = (field_of(condition, 0), field_of(condition, 1))
             if files := [self.cleaned_data[name] for name in names if self.cleaned_data.get(name)]:
                 runs[condition] = files
         return runs
@@ -116,11 +113,11 @@ class UploadForm(forms.Form):
         keys = [*(declaration.key for declaration in DECLARATIONS), "query_text_note", "backbone", "parameters"]
         return {key: self.cleaned_data[key] for key in keys if self.cleaned_data[key] not in (None, "", [])}
 
-    def note_refusal(self, faults: Mapping[str, Any]) -> None:
+    def note_refusal(self, messages: Mapping[str, Sequence[str]]) -> None:
         """Put the service's objections next to their fields; what belongs to none goes on top."""
-        for name, messages in faults.items():
-            for message in [messages] if isinstance(messages, str) else messages:
-                self.add_error(name if name in self.fields else None, message)
+        for name, lines in messages.items():
+            for line in lines:
+                self.add_error(name if name in self.fields else None, line)
 
     @property
     def run_fields(self) -> list[forms.BoundField]:
@@ -129,7 +126,7 @@ class UploadForm(forms.Form):
 
     @property
     def method_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("method_name", "paper_url", "code_url")]
+        return [self[name] for name in ("method", "paper_url", "code_url")]
 
     @property
     def declaration_fields(self) -> list[forms.BoundField]:

@@ -1,4 +1,4 @@
-"""Reads for the pages of a submission: its state in words, where it stands in the queue, its evaluations with their main scores."""
+"""Reads for the pages of a submission: its state in words, its place in the queue, its evaluations."""
 
 from __future__ import annotations
 
@@ -172,7 +172,9 @@ def _valid_standing(
     submission: Submission, evaluations: Sequence[Evaluation], since: datetime | None, ahead: int | None
 ) -> Standing:
     if submission.split.hidden_truth:
-        return Standing("checked", "The files are good. The truth is hidden: the official server scores them. No quota was used.")
+        return Standing(
+            "checked", "The files are good. The truth is hidden: the official server scores them. No quota was used."
+        )
     states = {one.state for one in evaluations}
     if Evaluation.State.SCORING in states:
         return Standing("scoring", "The files are good; a worker is scoring them.", since, 0)

@@ -1,4 +1,4 @@
-"""The pages of a submission, from upload to publication: fetch, call a service, render. Somebody else's does not exist."""
+"""The pages of a submission, from upload to publication: fetch, call a service, render. An outsider finds nothing."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.files.storage import default_storage
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import get_conditional_response
 from django.views.decorators.cache import never_cache
@@ -21,9 +21,13 @@ from accounts.models import User
 from accounts.services import personal_team
 from leaderboard.selectors.ordering import Board
 from leaderboard.views import board_or_404
-from submissions import pages, selectors, services
+from submissions import pages, selectors
 from submissions.forms import UploadForm
 from submissions.models import Submission
+from submissions.services import publication
+from submissions.services.quota import quota_of
+from submissions.services.receipt import receive
+from submissions.services.refusals import IllegalMove, QuotaExceeded, SplitClosed, TooManyInvalid, UploadRefused
 
 
 @require_safe
@@ -59,8 +63,9 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
 @never_cache
 def detail(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Show one submission to its team."""
-    page = pages.submission_page(_submission(request, public_id))
-    return render(request, "submissions/detail.html", {"page": page})
+    submission = _submission(request, public_id)
+    owner = selectors.is_owner(_user(request), submission)
+    return render(request, "submissions/detail.html", {"page": pages.submission_page(submission), "owner": owner})
 
 
 @login_required
@@ -73,7 +78,9 @@ def state(request: HttpRequest, public_id: UUID) -> HttpResponseBase:
     answer = {"fingerprint": pages.fingerprint(submission, evaluations), "state": now.mark, "ahead": now.ahead}
     body = json.dumps(answer).encode()
     etag = f'"{hashlib.sha256(body).hexdigest()[:24]}"'
-    response = HttpResponse(body, content_type="application/json", headers={"ETag": etag, "Cache-Control": "private, no-cache"})
+    response = HttpResponse(
+        body, content_type="application/json", headers={"ETag": etag, "Cache-Control": "private, no-cache"}
+    )
     return get_conditional_response(request, etag=etag, response=response) or response
 
 
@@ -81,18 +88,94 @@ def state(request: HttpRequest, public_id: UUID) -> HttpResponseBase:
 @require_POST
 def publish(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Put a submission's entries on their boards."""
-    return _decide(request, public_id, services.publish, "Published: the entry stands on its boards now.")
+    return _decide(request, public_id, publication.publish, "Published: the entry stands on its boards now.")
 
 
 @login_required
 @require_POST
 def withdraw(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Take them off again."""
-    return _decide(request, public_id, services.withdraw, "Withdrawn: the entry is private again.")
+    return _decide(request, public_id, publication.withdraw, "Withdrawn: the entry is private again.")
 
 
 @login_required
 @require_POST
 def cancel(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Stop what has not begun."""
-    return _decide(request, public_id, services.cancel, "Cancelled.")
+    return _decide(request, public_id, publication.cancel, "Cancelled.")
+
+
+@require_safe
+def status(request: HttpRequest) -> HttpResponse:
+    """Say whether workers are there and how long the queue is."""
+    return render(request, "submissions/status.html", {"status": selectors.status()})
+
+
+def _receive(request: HttpRequest, board: Board, form: UploadForm) -> HttpResponse:
+    """Hand a well-formed upload to the service. Its refusals go back into the form, next to their fields."""
+    said = form.cleaned_data
+    try:
+        received = receive(
+            user=_user(request),
+            split=board.split,
+            method_name=said["method"],
+            runs=form.runs,
+            declared=form.declared,
+            paper_url=said["paper_url"],
+            code_url=said["code_url"],
+        )
+    except UploadRefused as refusal:
+        form.note_refusal(refusal.messages)
+        return _form_page(request, board, form, 422)
+    except (QuotaExceeded, TooManyInvalid) as refusal:
+        form.add_error(None, str(refusal))
+        return _form_page(request, board, form, 429)
+    except SplitClosed as refusal:
+        form.add_error(None, str(refusal))
+        return _form_page(request, board, form, 409)
+    if not received.created:
+        messages.info(request, "The same files were sent before for this method: this is that submission.")
+    return redirect("submissions:detail", received.submission.public_id)
+
+
+def _form_page(request: HttpRequest, board: Board, form: UploadForm, status: int = 200) -> HttpResponse:
+    team = personal_team(_user(request))
+    context = {
+        "split": board.split,
+        "form": form,
+        "team": team,
+        "quota": quota_of(team, board.split),
+        "methods": team.methods.order_by("name").values_list("name", flat=True),
+    }
+    return render(request, "submissions/upload.html", context, status=status)
+
+
+def _decide(request: HttpRequest, public_id: UUID, service: Callable[[Submission], object], done: str) -> HttpResponse:
+    submission = _submission(request, public_id)
+    if not selectors.is_owner(_user(request), submission):
+        raise PermissionDenied("Only its team decides about a submission.")
+    try:
+        service(submission)
+    except IllegalMove as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, done)
+    return redirect("submissions:detail", submission.public_id)
+
+
+def _open_board(slug: str) -> Board:
+    board = board_or_404(slug)
+    if board.version is None or not board.split.open:
+        raise Http404("This board takes no submissions.")
+    return board
+
+
+def _submission(request: HttpRequest, public_id: UUID) -> Submission:
+    try:
+        return selectors.visible_submission(_user(request), public_id)
+    except Submission.DoesNotExist:
+        raise Http404("There is no such submission.") from None
+
+
+def _user(request: HttpRequest) -> User:
+    return cast("User", request.user)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -42,10 +43,10 @@ def _render(text: str) -> Document:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = reader.parse(text)
     title, headings = "", []
-    for position, token in enumerate(tokens):
-        if token.type == "heading_open":
-            words = _plain(tokens[position + 1])
-            token.attrSet("id", slugify(words, allow_unicode=True))
+    for token, inline in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.type == "heading_open" and inline is not None:
+            words = _plain(inline)
+            _give_address(token, inline)
             title = title or words
             if token.tag == "h2":
                 headings.append(Heading(str(token.attrs["id"]), words))
@@ -53,6 +54,16 @@ def _render(text: str) -> Document:
             token.attrs.pop("style", None)  # an inline style, which the content security policy refuses
     html = reader.renderer.render(tokens, reader.options, {})
     return Document(title, tuple(headings), mark_safe(html))  # noqa: S308 (our own text, raw HTML off)
+
+
+def _give_address(heading: Token, inline: Token) -> None:
+    """Give a heading its ``id``: a measure's family for each measure it names, else its words."""
+    codes = [re.split(r"[@(]", child.content)[0] for child in inline.children or [] if child.type == "code_inline"]
+    first, *others = dict.fromkeys(slugify(name, allow_unicode=True) for name in codes or [_plain(inline)])
+    heading.attrSet("id", first)
+    for anchor in others:
+        span = Token("html_inline", "", 0, content=f'<span id="{anchor}"></span>')
+        (inline.children or []).append(span)
 
 
 def _plain(inline: Token) -> str:

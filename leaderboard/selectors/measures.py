@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.utils.text import slugify
+
 from evaluator.measures import registry
 
 
@@ -39,7 +41,7 @@ def words(name: str) -> MeasureWords:
         description.sentence,
         description.higher_is_better,
         description.needs,
-        family.lower(),
+        slugify(family),
     )
 
 
