@@ -113,8 +113,7 @@ class Sample:
     def __init__(self, split: Split, subset: Subset) -> None:
         """Raises UnavailableError where the split lacks the subset or the subset is empty."""
         if subset not in split.subsets:
-            reason = split.absent.get(subset, "this copy of the split has no such list")
-            raise UnavailableError(f"not available: {reason}")
+            raise UnavailableError(split.absent.get(subset, "not available: this copy of the split has no such list"))
         self.split = split
         self.subset = subset
         self.rows: Places = np.flatnonzero(split.subsets[subset])

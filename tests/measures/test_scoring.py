@@ -158,9 +158,9 @@ class TestReasons:
     def test_a_subset_that_this_copy_lacks(self) -> None:
         split = tiny_split("circus-single")
         masks = {subset: mask for subset, mask in split.subsets.items() if subset is not Subset.SF}
-        lacking = replace(split, subsets=masks, absent={Subset.SF: "the list is not in the release folder"})
+        lacking = replace(split, subsets=masks, absent={Subset.SF: "The list is not in the release folder."})
         card = score(lacking, {MULTIMODAL: random_ranking(split)})
-        assert card.find("Recall@10", Subset.SF).reason == "not available: the list is not in the release folder"
+        assert card.find("Recall@10", Subset.SF).reason == "The list is not in the release folder."
         assert card.find("Recall@10", Subset.FULL).value is not None
         assert keys(card.scores) == keys(score(split, {MULTIMODAL: random_ranking(split)}).scores)
 
