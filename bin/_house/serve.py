@@ -132,19 +132,22 @@ def _run(places: Places, environment: dict[str, str], port: int, started: float)
 
 def _await_web(supervisor: Supervisor, port: int, log: Path) -> None:
     deadline = time.monotonic() + WEB_SECONDS
-    supervisor.watch(until=lambda: _serves(port) or time.monotonic() > deadline)
-    if not _serves(port):
-        raise Problem(f"The site does not answer after {WEB_SECONDS} s. Its log, {log}, ends:\n{tail(log)}")
+    supervisor.watch(until=lambda: start_page(port) is not None or time.monotonic() > deadline)
+    status = start_page(port)
+    if status is None:
+        raise Problem(f"The site does not answer after {WEB_SECONDS} s; why stands in {log}.")
+    if status >= http.client.INTERNAL_SERVER_ERROR:
+        raise Problem(f"The start page fails with status {status}; why stands at the end of {log}.")
 
 
-def _serves(port: int) -> bool:
-    """Return whether the start page is there."""
+def start_page(port: int) -> int | None:
+    """Return the HTTP status of the start page, None where nobody answers."""
     connection = http.client.HTTPConnection(ports.LOOPBACK, port, timeout=5)
     try:
         connection.request("GET", "/")
-        return connection.getresponse().status == http.client.OK
+        return connection.getresponse().status
     except (OSError, http.client.HTTPException):
-        return False
+        return None
     finally:
         connection.close()
 
@@ -175,11 +178,6 @@ def _greeting(places: Places, environment: Mapping[str, str], seconds: float) ->
             "Stop it with   Ctrl-C",
         )
     )
-
-
-def tail(log: Path, lines: int = 15) -> str:
-    """Return the end of a log."""
-    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.is_file() else "(no log)"
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
