@@ -174,6 +174,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "SubmissionStateEnum": "submissions.models.Submission.State",
+        "EvaluationStateEnum": "submissions.models.Evaluation.State",
+    },
 }
 
 # ── Submissions: every limit in one place ────────────────────────────────────────────────────────────────────────────
