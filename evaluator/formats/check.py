@@ -59,7 +59,8 @@ def _note_images(
     expected: str,
     faults: FaultList,
 ) -> None:
-    for row, entry in np.argwhere(wrong).tolist():
+    found = np.argwhere(wrong)
+    for row, entry in found[faults.first_of(len(found))].tolist():
         query = int(queries[row])
         image = quoted(lists.ids.text(int(lists.images[query, entry])))
         faults.add(code, lists.place(query), found=image, expected=expected)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterator
 
 from evaluator.errors import FaultList
 from evaluator.formats.source import Limits, UnreadableError
 from evaluator.formats.tables import Table, cut_line, first_line, refuse_long
+from evaluator.formats.text import lines
 from evaluator.formats.written import Written, quoted
 from evaluator.types import Split
 
@@ -33,7 +33,7 @@ def read_csv(text: str, split: Split, limits: Limits, faults: FaultList) -> Writ
     rows = _numbered(text)
     line, names = next(rows)
     columns = _header(names, line)
-    table = Table("csv", "rank" not in columns, split.image_prefix)
+    table = Table("csv", "rank" not in columns, split.image_prefix, limits)
     query, image, order = columns["query"], columns["image"], columns["score" if table.by_score else "rank"]
     cut = cut_line(text)
     for line, fields in rows:
@@ -47,7 +47,7 @@ def read_csv(text: str, split: Split, limits: Limits, faults: FaultList) -> Writ
 
 def _numbered(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank with their line numbers. Raises UnreadableError."""
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(first_line(text)), strict=True)
+    rows = csv.reader(lines(text), delimiter=_delimiter(first_line(text)), strict=True)
     try:
         for fields in rows:
             if fields and fields != [" " * len(fields[0])]:

@@ -14,6 +14,7 @@ from evaluator.errors import FaultList
 from evaluator.formats.json_lines import QUERY_KEYS, named, read_records
 from evaluator.formats.json_text import JsonReader, refuse_costly
 from evaluator.formats.source import Limits, UnreadableError
+from evaluator.formats.tables import refuse_many_queries
 from evaluator.formats.written import Role, Written, described, quoted
 
 _CIRR_HEADER = ("version", "metric")
@@ -37,6 +38,7 @@ def read_json(text: str, limits: Limits, faults: FaultList) -> Written:
     table = reader.read(text)
     if not isinstance(table, dict):
         raise UnreadableError("wrong-top-type", found=described(table), expected="an object")
+    refuse_many_queries(len(table), limits)
     for holder, key in reader.repeats:
         code = "repeated-query" if holder is table else "repeated-key"
         faults.add(code, f"key {quoted(key)}", found="the same key twice in one object", expected="each key once")

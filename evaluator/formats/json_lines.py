@@ -9,6 +9,8 @@ from typing import Any
 from evaluator.errors import FaultList
 from evaluator.formats.json_text import JsonReader, refuse_costly
 from evaluator.formats.source import Limits, UnreadableError
+from evaluator.formats.tables import cut_line, refuse_many_queries
+from evaluator.formats.text import lines
 from evaluator.formats.written import Written, described, quoted
 
 QUERY_KEYS = ("query", "query_id", "qid", "pairid", "id")
@@ -28,12 +30,13 @@ def is_json_lines(text: str) -> bool:
 def read_json_lines(text: str, limits: Limits, faults: FaultList) -> Written:
     """Read every line; a line that is no object is a fault, and the others are still read."""
     refuse_costly(text, limits)
+    refuse_many_queries(text.count("\n"), limits)
     reader = JsonReader()
     records: list[tuple[int, dict[str, Any]]] = []
-    lines = text.rstrip().split("\n")
-    for number, line in enumerate(lines, start=1):
+    cut = cut_line(text)
+    for number, line in enumerate(lines(text), start=1):
         if line.strip():
-            record = _record(reader, line, number, number == len(lines), faults)
+            record = _record(reader, line, number, number == cut, faults)
             if record is not None:
                 records.append((number, record))
     return read_records(records, faults)
@@ -43,7 +46,7 @@ def read_records(records: Iterable[tuple[int, dict[str, Any]]], faults: FaultLis
     """Turn (line number, object) pairs into a ranking as written."""
     queries: list[object] = []
     images: list[Sequence[object]] = []
-    lines: list[int] = []
+    numbers: list[int] = []
     for number, record in records:
         query_key, images_key = named(record, QUERY_KEYS), named(record, IMAGE_KEYS)
         if query_key is None or images_key is None:
@@ -52,8 +55,8 @@ def read_records(records: Iterable[tuple[int, dict[str, Any]]], faults: FaultLis
             continue
         queries.append(record[query_key])
         images.append(_images(record[images_key], number, faults))
-        lines.append(number)
-    return Written("jsonl", queries, images, lines=lines)
+        numbers.append(number)
+    return Written("jsonl", queries, images, lines=numbers)
 
 
 def named(record: dict[str, Any], names: Iterable[str]) -> str | None:

@@ -107,7 +107,8 @@ def _indices(lists: Sequence[Sequence[object]], length: IntArray, ids: ImageIds)
 
 def _note_bad_images(lists: Lists, faults: FaultList) -> None:
     inside = np.arange(lists.images.shape[1]) < lists.length[:, None]
-    for query, entry in np.argwhere((lists.images == NO_IMAGE) & inside).tolist():
+    found = np.argwhere((lists.images == NO_IMAGE) & inside)
+    for query, entry in found[faults.first_of(len(found))].tolist():
         position = int(lists.row[query])
         value = lists.written.images[position][entry]
         add_bad_image(faults, f"{lists.written.place(position, entry)}, rank {entry + 1}", value, lists.ids)
@@ -116,16 +117,17 @@ def _note_bad_images(lists: Lists, faults: FaultList) -> None:
 def _note_repeats(lists: Lists, faults: FaultList) -> None:
     """Note every image that stands in a list more than once, with all its ranks (public report A11)."""
     ordered = np.sort(lists.images, axis=1)
-    twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_IMAGE)
-    for query in np.flatnonzero(twice.any(axis=1)).tolist():
-        for image in np.unique(ordered[query, 1:][twice[query]]).tolist():
-            ranks = (np.flatnonzero(lists.images[query] == image) + 1).tolist()
-            found = f"{quoted(lists.ids.text(image))} at ranks {_joined(ranks)}"
-            faults.add("repeated-image", lists.place(query), found=found, expected="each image once")
+    rows, entries = np.nonzero((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_IMAGE))
+    again = np.stack([rows, ordered[rows, entries]], axis=1)
+    repeated = again[np.append(True, (again[1:] != again[:-1]).any(axis=1))[: len(again)]]
+    for query, image in repeated[faults.first_of(len(repeated))].tolist():
+        ranks = (np.flatnonzero(lists.images[query] == image) + 1).tolist()
+        found = f"{quoted(lists.ids.text(image))} at ranks {_joined(ranks)}"
+        faults.add("repeated-image", lists.place(query), found=found, expected="each image once")
 
 
 def _joined(ranks: Sequence[int]) -> str:
-    *first, last = map(str, ranks[:20])
+    *first, last = map(str, ranks) if len(ranks) <= 20 else (*map(str, ranks[:20]), f"{len(ranks) - 20} more")
     return f"{', '.join(first)} and {last}"
 
 

@@ -36,6 +36,7 @@ class Table:
     format: str
     by_score: bool
     image_prefix: str
+    limits: Limits
     _queries: dict[str, _Rows] = field(default_factory=dict)
 
     def add(self, query: str, image: str, order: str, line: int, faults: FaultList) -> None:
@@ -45,6 +46,7 @@ class Table:
             return
         rows = self._queries.get(query)
         if rows is None:
+            refuse_many_queries(len(self._queries) + 1, self.limits)
             rows = self._queries[query] = _Rows()
         rows.images.append(image)
         rows.keys.append(-key if self.by_score else key)
@@ -84,6 +86,13 @@ def first_line(text: str) -> str:
 def cut_line(text: str) -> int:
     """Return the number of the last line where no line feed ends it, else 0: if it is wrong, the file was cut there."""
     return 0 if text.endswith("\n") else text.count("\n") + 1
+
+
+def refuse_many_queries(number: int, limits: Limits) -> None:
+    """Refuse many times the queries of any split, before each of them becomes a fault."""
+    if number > limits.queries:
+        expected = f"at most {limits.queries:,}"
+        raise UnreadableError("too-many-queries", found=f"{number:,} or more", expected=expected)
 
 
 def refuse_long(text: str, limits: Limits) -> None:

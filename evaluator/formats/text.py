@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from evaluator.formats.source import UnreadableError
 
 _BOM = b"\xef\xbb\xbf"
@@ -45,6 +47,15 @@ def decode(content: bytes) -> str:
         raise UnreadableError(
             "wrong-encoding", f"byte {offset}", found=f"the byte 0x{body[error.start]:02x}", expected="UTF-8"
         ) from error
+
+
+def lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text one by one, each with its line feed; CR and Unicode's other separators end none."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def _refuse_binary(body: bytes) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from evaluator.errors import FaultList
 from evaluator.formats.source import Limits
 from evaluator.formats.tables import Table, cut_line, first_line, refuse_long
+from evaluator.formats.text import lines
 from evaluator.formats.written import Written
 from evaluator.types import Split
 
@@ -20,7 +21,7 @@ def is_trec(text: str) -> bool:
 def read_trec(text: str, split: Split, limits: Limits, faults: FaultList) -> Written:
     """Read a TREC run. As in ``trec_eval`` the score orders it and the rank column is not read."""
     refuse_long(text, limits)
-    table = Table("trec", by_score=True, image_prefix=split.image_prefix)
+    table = Table("trec", by_score=True, image_prefix=split.image_prefix, limits=limits)
     cut = cut_line(text)
     for line, columns in _trec_lines(text):
         if len(columns) != 6:
@@ -32,7 +33,7 @@ def read_trec(text: str, split: Split, limits: Limits, faults: FaultList) -> Wri
 
 
 def _trec_lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(lines(text), start=1):
         columns = line.split()
         if columns:
             yield number, columns

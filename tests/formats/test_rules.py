@@ -10,7 +10,7 @@ from formats.format_splits import COCO, make_split
 from formats.writers import codes, faults, lists_of, plain, read
 
 from evaluator import protocols
-from evaluator.errors import EvaluatorError
+from evaluator.errors import EvaluatorError, SubmissionError
 from evaluator.formats import FORMATS, SourceFile, read_run, templates
 from evaluator.types import Lookalike, Split
 
@@ -89,6 +89,20 @@ def test_the_whole_gallery_without_the_reference_is_long_enough() -> None:
     split = make_split(["0"], list("abcd"), protocol=protocol)
     for lists in (list("bcd"), list("bacd")):
         assert lists_of(read(split, plain({"0": lists})), split) == {"0": list("bcd")}
+
+
+def test_endless_repeats_are_told_in_short() -> None:
+    split = make_split(["0"], list("abcd"))
+    (fault,) = faults(split, plain({"0": ["a"] * 50}))
+    assert fault.found.endswith(", 19, 20 and 30 more")
+
+
+def test_many_faults_are_counted_not_looked_at_one_by_one() -> None:
+    split = make_split([str(query) for query in range(100)], list("abcd"))
+    with pytest.raises(SubmissionError) as caught:
+        read(split, plain({query: ["x"] * 500 for query in split.query_ids}))
+    assert len(caught.value.faults) == 100
+    assert len(caught.value.faults) + caught.value.more == 50_000
 
 
 def test_each_query_has_its_own_gallery() -> None:
