@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field
 
 MAX_FAULTS = 100
 """Faults listed one by one; the rest is a count (decision 24)."""
+EXAMINED = 2_000
+"""Faults of one stage looked at one by one: enough to see every kind, where a file may have ten million of them."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ FAULTS: dict[str, FaultKind] = {
     "not-finite": FaultKind("NaN or Infinity", "Look for the NaN in your scores; every value must be finite."),
     "repeated-key": FaultKind("A key stands twice in one object", "Keep one of the two."),
     "too-many-lists": FaultKind("Too many lists or objects", "Write one list for each query of the split."),
+    "too-many-queries": FaultKind("Too many queries", "Write one ranking for each query of the split."),
     "too-many-entries": FaultKind("Too many entries", "Keep to the list length that the protocol asks for."),
     "not-a-list": FaultKind("A query without a list of images", "Give each query a list of image ids, best first."),
     "no-retrieved-items": FaultKind("retrieved_items is missing", 'Write {"retrieved_items": [...]} for each query.'),
@@ -166,9 +169,10 @@ class FaultList:
         remedy = remedy or FAULTS[code].remedy
         self.faults.append(Fault(code, *map(_short, (self.file, place, found, expected, remedy))))
 
-    def count_more(self, number: int) -> None:
-        """Count faults that were found in bulk and need no line of their own."""
-        self.more += number
+    def first_of(self, number: int) -> slice:
+        """Return which of ``number`` faults found in bulk to look at one by one, and count the others."""
+        self.more += max(number - EXAMINED, 0)
+        return slice(EXAMINED)
 
     def raise_if_any(self) -> None:
         """Raise :class:`SubmissionError` if anything was noted, with at most :data:`MAX_FAULTS` listed."""
