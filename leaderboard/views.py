@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from leaderboard.kits import kit_of
 from leaderboard.models import Entry, Split
 from leaderboard.selectors import board_query
 from leaderboard.selectors.about import about_page, reference_rule
@@ -36,6 +38,16 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 def about(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a split's rules, sizes and versions."""
     return render(request, "leaderboard/about.html", {"page": about_page(board_or_404(slug))})
+
+
+@require_safe
+def kit(request: HttpRequest, slug: str) -> FileResponse:
+    """Hand out a split's kit (decision 35)."""
+    version = board_or_404(slug).version
+    if version is None:
+        raise Http404("This board has no split of its own to download.")
+    name = f"{slug}-v{version.number}-kit.zip"
+    return FileResponse(default_storage.open(kit_of(version)), as_attachment=True, filename=name)
 
 
 @require_safe

@@ -12,8 +12,9 @@ from django.db.models import Q
 from accounts.models import User
 from evaluator import bundle
 from evaluator.errors import FAULTS
+from evaluator.types import Protocol
 from leaderboard.models import Score, Split, SplitVersion
-from leaderboard.selectors.columns import first_column
+from leaderboard.selectors.columns import shown_measures
 from leaderboard.selectors.entry import declared_facts
 from leaderboard.selectors.measures import MeasureWords, words
 from submissions.models import Evaluation, Submission
@@ -197,13 +198,13 @@ def _fault_row(fault: dict[str, str]) -> FaultRow:
 def _evaluation_view(evaluation: Evaluation) -> EvaluationView:
     protocol = bundle.protocol_of(evaluation.version.protocol)
     subsets = tuple(str(subset) for subset in protocol.subsets)
-    main = tuple(_main_scores(evaluation, subsets, first_column(protocol).measure)) if evaluation.entry else ()
+    main = tuple(_main_scores(evaluation, subsets, protocol)) if evaluation.entry else ()
     return EvaluationView(evaluation, evaluation.version.split, subsets, main)
 
 
-def _main_scores(evaluation: Evaluation, subsets: tuple[str, ...], first: str) -> list[MainScore]:
-    """Return the ranking measure and the protocol's first few, on every subset."""
-    names = list(dict.fromkeys((first, *evaluation.version.protocol["measures"])))[:5]
+def _main_scores(evaluation: Evaluation, subsets: tuple[str, ...], protocol: Protocol) -> list[MainScore]:
+    """Return what the board shows at first sight of the multimodal run, on every subset."""
+    names = [name for name in shown_measures(protocol, everything=False) if name not in protocol.joint_measures]
     wanted = Q(condition="multimodal", group="", measure__in=names)
     found = {(score.measure, score.subset): score for score in Score.objects.filter(wanted, entry=evaluation.entry)}
     return [MainScore(words(name), [found.get((name, subset)) for subset in subsets]) for name in names]

@@ -258,11 +258,18 @@ def _head_group(board: Board, query: BoardQuery, group: ColumnGroup) -> HeadGrou
     about = words(group.measure) if group.measure else None
     return HeadGroup(
         label=about.label if about else group.value,
-        note=group.value if about else "",
+        note=_group_note(board, group),
         title=f"{about.title}. {about.sentence}" if about else "",
         anchor=about.anchor if about else "",
         heads=tuple(_head(board, query, group, column) for column in group.columns),
     )
+
+
+def _group_note(board: Board, group: ColumnGroup) -> str:
+    """Return what stands beside a measure's heading: the group value, and the subset where only one is left."""
+    value = group.value if group.measure else ""
+    alone = len(group.columns) == 1 and len(board.protocol.subsets) > 1
+    return ", ".join(part for part in (value, group.columns[0].subset if alone else "") if part)
 
 
 def _head(board: Board, query: BoardQuery, group: ColumnGroup, column: Column) -> Head:

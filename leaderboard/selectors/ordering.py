@@ -60,7 +60,7 @@ def placed_entries(board: Board, query: BoardQuery) -> list[Placed]:
     order; a row without a value in that column is last among its kind. Equal to the last bit is equal in rank; equal
     ones stand in the order they were published.
     """
-    listed = public_entries().filter(split=board.split).select_related("method__team", "comparison", "version")
+    listed = public_entries().filter(split=board.split).select_related("split", "method__team", "comparison", "version")
     entries = [entry for entry in listed.order_by("published_at", "pk") if accepts(query, entry)]
     first = first_column(board.protocol)
     asked = find_column(board.protocol, query.sort, query.condition)
