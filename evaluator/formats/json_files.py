@@ -67,14 +67,15 @@ def _is_pinpoint(table: Table) -> bool:
 
 
 def _read_pinpoint(table: Table, faults: FaultList) -> Written:
-    lists: Table = {}
-    for query, value in table.items():
-        if isinstance(value, dict) and _RETRIEVED not in value:
-            faults.add("no-retrieved-items", f"query {quoted(query)}", found="an object without this key")
-            lists[query] = []
-        else:
-            lists[query] = value[_RETRIEVED] if isinstance(value, dict) else value
-    return _written("pinpoint", lists, faults)
+    lists = {query: _retrieved(query, value, faults) for query, value in table.items()}
+    return Written("pinpoint", list(lists), list(lists.values()))
+
+
+def _retrieved(query: str, value: object, faults: FaultList) -> list[object] | None:
+    if isinstance(value, dict) and _RETRIEVED not in value:
+        faults.add("no-retrieved-items", f"query {quoted(query)}", found="an object without this key")
+        return None
+    return _as_list(query, value[_RETRIEVED] if isinstance(value, dict) else value, faults)
 
 
 def _is_circo(table: Table) -> bool:
@@ -113,9 +114,12 @@ SHAPES = (
 """Tried in this order; the plain shape takes whatever is left."""
 
 
-def _written(key: str, lists: Table, faults: FaultList, role: Role = Role.RANKING) -> Written:
-    for query, images in lists.items():
-        if not isinstance(images, list):
-            faults.add("not-a-list", f"query {quoted(query)}", found=described(images), expected="a list of image ids")
-    images = [images if isinstance(images, list) else [] for images in lists.values()]
-    return Written(key, list(lists), images, role)
+def _written(key: str, table: Table, faults: FaultList, role: Role = Role.RANKING) -> Written:
+    return Written(key, list(table), [_as_list(query, images, faults) for query, images in table.items()], role)
+
+
+def _as_list(query: str, value: object, faults: FaultList) -> list[object] | None:
+    if isinstance(value, list):
+        return value
+    faults.add("not-a-list", f"query {quoted(query)}", found=described(value), expected="a list of image ids")
+    return None

@@ -45,7 +45,7 @@ def read_json_lines(text: str, limits: Limits, faults: FaultList) -> Written:
 def read_records(records: Iterable[tuple[int, dict[str, Any]]], faults: FaultList) -> Written:
     """Turn (line number, object) pairs into a ranking as written."""
     queries: list[object] = []
-    images: list[Sequence[object]] = []
+    images: list[Sequence[object] | None] = []
     numbers: list[int] = []
     for number, record in records:
         query_key, images_key = named(record, QUERY_KEYS), named(record, IMAGE_KEYS)
@@ -81,8 +81,8 @@ def _record(reader: JsonReader, line: str, number: int, last: bool, faults: Faul
     return record
 
 
-def _images(value: object, number: int, faults: FaultList) -> list[object]:
+def _images(value: object, number: int, faults: FaultList) -> list[object] | None:
     if isinstance(value, list):
         return value
     faults.add("not-a-list", f"line {number}", found=described(value), expected="a list of image ids")
-    return []
+    return None

@@ -8,6 +8,9 @@ from typing import Any
 
 from evaluator.formats.source import Limits, UnreadableError
 
+_MOST_REPEATS = 100_000
+"""Repeated keys remembered; a file with more is bad enough, and must not cost more memory than its text."""
+
 
 @dataclass(frozen=True)
 class NonFinite:
@@ -44,7 +47,7 @@ class JsonReader:
         if len(table) != len(pairs):
             seen: set[str] = set()
             for key, _ in pairs:
-                if key in seen:
+                if key in seen and len(self.repeats) < _MOST_REPEATS:
                     self.repeats.append((table, key))
                 seen.add(key)
         return table

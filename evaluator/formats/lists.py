@@ -53,8 +53,8 @@ def read_lists(written: Written, split: Split, limits: Limits, faults: FaultList
     rows = [split.query_index.get(text) if (text := id_text(query)) is not None else None for query in written.queries]
     add_lookalikes(faults, written, split)
     row = _match_queries(rows, written, split, faults)
-    _refuse_long(row, written, limits, faults)
-    chosen = [written.images[i] if i != NO_ROW else () for i in row.tolist()]
+    _leave_out(row, written, limits, faults)
+    chosen = [written.images[i] or () if i != NO_ROW else () for i in row.tolist()]
     ids = ImageIds(split)
     length = np.fromiter(map(len, chosen), np.int32, len(chosen))
     images = _indices(chosen, length, ids)
@@ -84,14 +84,16 @@ def _match_queries(rows: Sequence[int | None], written: Written, split: Split, f
     return row
 
 
-def _refuse_long(row: IntArray, written: Written, limits: Limits, faults: FaultList) -> None:
-    """Leave out lists so long that an array of all would pass the limit, however short the others are."""
+def _leave_out(row: IntArray, written: Written, limits: Limits, faults: FaultList) -> None:
+    """Leave out what is no list, and lists so long that an array of all would pass the limit."""
     most = limits.entries // max(len(row), 1)
-    for query in np.flatnonzero(row != NO_ROW):
-        position = int(row[query])
-        if len(written.images[position]) > most:
-            found = f"{len(written.images[position]):,} images"
-            faults.add("list-too-long", written.place(position), found=found, expected=f"at most {most:,}")
+    for query in np.flatnonzero(row != NO_ROW).tolist():
+        images = written.images[row[query]]
+        if images is None:
+            row[query] = NO_ROW
+        elif len(images) > most:
+            place = written.place(int(row[query]))
+            faults.add("list-too-long", place, found=f"{len(images):,} images", expected=f"at most {most:,}")
             row[query] = NO_ROW
 
 
@@ -110,7 +112,7 @@ def _note_bad_images(lists: Lists, faults: FaultList) -> None:
     found = np.argwhere((lists.images == NO_IMAGE) & inside)
     for query, entry in found[faults.first_of(len(found))].tolist():
         position = int(lists.row[query])
-        value = lists.written.images[position][entry]
+        value = (lists.written.images[position] or ())[entry]
         add_bad_image(faults, f"{lists.written.place(position, entry)}, rank {entry + 1}", value, lists.ids)
 
 

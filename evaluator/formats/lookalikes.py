@@ -41,5 +41,5 @@ def _lies_within(written: Written, split: Split, other: Lookalike) -> bool:
     if other.images.issuperset(split.images) or not any(written.images):
         return False
     prefix = split.image_prefix
-    texts = (id_text(image) for image in chain.from_iterable(written.images))
+    texts = (id_text(image) for image in chain.from_iterable(filter(None, written.images)))
     return all(text is not None and text.removeprefix(prefix) in other.images for text in texts)

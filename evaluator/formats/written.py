@@ -16,7 +16,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Written:
-    """Rankings in the order of the file: ``images[i]`` answers ``queries[i]``, best first.
+    """Rankings in the order of the file: ``images[i]`` answers ``queries[i]``, best first; None where it is no list.
 
     Ids are what the file's syntax makes of them: text, or any JSON value. ``lines`` holds the line of each query (JSON
     lines), ``entry_lines`` the line of each image (tables); both are empty where a line says little, as in JSON.
@@ -24,7 +24,7 @@ class Written:
 
     format: str
     queries: Sequence[object]
-    images: Sequence[Sequence[object]]
+    images: Sequence[Sequence[object] | None]
     role: Role = Role.RANKING
     lines: Sequence[int] = ()
     entry_lines: Sequence[Sequence[int]] = ()

@@ -1,4 +1,4 @@
-"""Official splits for the readers' tests, read once."""
+"""Splits for the readers' tests; the official ones are read once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 from formats import format_splits
+from formats.twelve import make_twelve
 
 from evaluator.types import Split
+
+
+@pytest.fixture
+def split() -> Split:
+    return make_twelve()
 
 
 @pytest.fixture(scope="session")
