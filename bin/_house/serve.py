@@ -80,6 +80,7 @@ def commands(python: Path, port: int) -> dict[str, list[str]]:
     run = [str(python), "-m"]
     web = ["gunicorn", "config.wsgi:application", "--bind", f"{ports.LOOPBACK}:{port}", "--worker-class", "gthread"]
     web += ["--workers", "2", "--threads", "4", "--graceful-timeout", "5", "--access-logfile", "-"]
+    web += ["--no-control-socket"]  # it would lie in the home folder
     worker = ["celery", "--app", "config", "worker", "--queues", "cpu", "--concurrency", "1", "--loglevel", "INFO"]
     return {
         "web": [*run, *web],
@@ -157,7 +158,8 @@ def _send_demo(supervisor: Supervisor, places: Places, environment: dict[str, st
     if site.is_done(places, environment, site.DEMO_SUBMISSIONS):
         return
     command = [str(places.python), "manage.py", "submit_demo", "--wait", str(DEMO_SECONDS)]
-    with subprocess.Popen(command, cwd=places.root, env=environment) as sender:
+    quiet = {**environment, "CIRBOARD_LOG_LEVEL": "ERROR"}  # its lines are for the person who started this
+    with subprocess.Popen(command, cwd=places.root, env=quiet) as sender:
         while sender.poll() is None:
             supervisor.look()
             time.sleep(TICK)

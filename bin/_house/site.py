@@ -38,9 +38,7 @@ TASKS = (
 )
 
 
-DEMO_SUBMISSIONS = Task(
-    ("submit_demo",), "Sending the demo submissions", ("demo/*.py", "submissions/management/commands/submit_demo.py")
-)
+DEMO_SUBMISSIONS = Task(("submit_demo",), "Sending the demo submissions", ("demo/*.py", "evaluator/__init__.py"))
 """Not prepared beforehand: it needs the running worker."""
 
 
