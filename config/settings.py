@@ -223,6 +223,10 @@ else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "visibility_timeout": EVALUATION_SECONDS + 90,
         "socket_connect_timeout": 3,  # a broker that is away must not hold up an upload: the sweep sends it later
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0.1,
+        "interval_max": 0.1,
         "unacked_restore_interval": 2,  # without these two, redelivery after a kill takes minutes
         "unacked_restore_throttle": 1,
     }

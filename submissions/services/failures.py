@@ -9,7 +9,7 @@ from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import DatabaseError, InterfaceError, OperationalError, close_old_connections
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -32,13 +32,22 @@ def attempt(claim: Claim, work: Callable[[Claim], None]) -> None:
         work(claim)
     except ClaimLost as lost:
         log.info("stopped: %s", lost)
-    except TRANSIENT as error:
-        log.warning("attempt %d broke off", claim.attempt, exc_info=error)
-        close_old_connections()
-        if not states.give_back(claim):
-            fail(claim.held(), claim.machine, error)
     except Exception as error:  # noqa: BLE001 (the one boundary: whatever it is, the person gets a reference for it)
-        fail(claim.held(), claim.machine, error)
+        if isinstance(error, DatabaseError):
+            close_old_connections()
+        if _may_pass(error) and states.give_back(claim):
+            log.warning("attempt %d broke off; the sweep sends it again", claim.attempt, exc_info=error)
+        else:
+            fail(claim.held(), claim.machine, error)
+
+
+def _may_pass(error: BaseException | None) -> bool:
+    """Whether the error, or what caused it, is one that another attempt may not meet."""
+    while error is not None:
+        if isinstance(error, TRANSIENT):
+            return True
+        error = error.__cause__
+    return False
 
 
 def fail(rows: QuerySet[Any], machine: Machine, why: BaseException | str) -> str:
