@@ -80,8 +80,8 @@ class ImageIds:
         return self._unseen.setdefault(text, len(self._known) + len(self._unseen))
 
     def _accepts(self, text: str) -> bool:
-        """Whether an open gallery takes the id: it fits the pattern, and "012" is not taken where "12" fits as well."""
-        fitting = [pattern for pattern in self._patterns if pattern.fullmatch(text)]
+        """Whether an open gallery takes the id: printable, of the pattern, and not "012" where "12" fits as well."""
+        fitting = [pattern for pattern in self._patterns if text.isprintable() and pattern.fullmatch(text)]
         plain = _LEADING_ZEROS.sub("", text, count=1) if _DIGITS.fullmatch(text) else text
         return any(plain == text or not pattern.fullmatch(plain) for pattern in fitting)
 

@@ -88,7 +88,7 @@ def _candidates(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     entries = archive.infolist()
     for entry in entries:
         _refuse_tricks(entry)
-    files = [entry for entry in entries if not entry.is_dir() and not _JUNK.search(entry.filename)]
+    files = [entry for entry in entries if not entry.filename.endswith("/") and not _JUNK.search(entry.filename)]
     if not files:
         raise UnreadableError("zip-empty", found=f"{len(entries)} entries, none of them a file to read")
     if len(files) > 2:

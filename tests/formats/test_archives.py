@@ -89,6 +89,11 @@ def test_links_and_encryption_and_methods(split: Split) -> None:
     assert read(split, entry("ranks.json", method=zipfile.ZIP_STORED)).format == "json"
 
 
+def test_an_entry_without_a_name(split: Split) -> None:
+    """Where ``zipfile`` itself fails when asked whether it is a folder."""
+    assert read(split, entry("")).format == "json"
+
+
 def test_nothing_to_read(split: Split) -> None:
     assert codes(split, zipped({})) == codes(split, zipped({"folder/": b"", ".DS_Store": b"\0"})) == ["zip-empty"]
     assert codes(split, zipped({"ranks.json": b""})) == codes(split, gzip.compress(b"")) == ["empty-file"]

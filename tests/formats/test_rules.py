@@ -151,6 +151,12 @@ class TestOpenGallery:
         split = make_split(["0"], ["7"], pattern="[0-9]+")
         assert codes(split, plain({"0": ["7", "8", "9", "012"]})) == ["leading-zeros"]
 
+    @pytest.mark.parametrize("written", ["a\ud800", "a\u0000", "a\nb"])
+    def test_even_the_loosest_pattern_takes_only_what_can_be_printed(self, written: str) -> None:
+        split = make_split(["0"], ["7"], pattern="(?s:.*)")
+        content = json.dumps({"0": ["7", "8", "9", written]}).encode()
+        assert codes(split, content) == ["unknown-image"]
+
     def test_leading_zeros_belong_to_ids_of_a_fixed_width(self) -> None:
         split = make_split(["0"], ["0007"], pattern="[0-9]{4}")
         assert read(split, plain({"0": ["0007", "0008", "0009", "0010"]})).unknown == ("0008", "0009", "0010")
