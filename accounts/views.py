@@ -30,7 +30,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def rename_team(request: HttpRequest) -> HttpResponse:
     """Change the name that boards show."""
     team = account_page(_user(request)).team
-    form = TeamForm(request.POST, instance=team)
+    form = TeamForm(request.POST, instance=team, auto_id="team-%s")
     if not form.is_valid():
         return _page(request, team_form=form, status=422)
     form.save()
@@ -43,7 +43,7 @@ def rename_team(request: HttpRequest) -> HttpResponse:
 @never_cache
 def new_token(request: HttpRequest) -> HttpResponse:
     """Make a token and show its key: the only time it can be read."""
-    form = TokenForm(request.POST)
+    form = TokenForm(request.POST, auto_id="token-%s")
     if not form.is_valid():
         return _page(request, token_form=form, status=422)
     token, key = make_token(_user(request), form.cleaned_data["name"])
@@ -66,8 +66,8 @@ def _page(
     page = account_page(_user(request))
     context = {
         "page": page,
-        "team_form": team_form or TeamForm(instance=page.team),
-        "token_form": token_form or TokenForm(),
+        "team_form": team_form or TeamForm(instance=page.team, auto_id="team-%s"),
+        "token_form": token_form or TokenForm(auto_id="token-%s"),
     }
     return render(request, "accounts/home.html", context, status=status)
 

@@ -15,6 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import get_conditional_response
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import User
@@ -28,6 +29,7 @@ from submissions.services import publication
 from submissions.services.quota import quota_of
 from submissions.services.receipt import receive
 from submissions.services.refusals import IllegalMove, QuotaExceeded, SplitClosed, TooManyInvalid, UploadRefused
+from submissions.services.uploads import is_oversized
 
 
 @require_safe
@@ -36,11 +38,20 @@ def choose(request: HttpRequest) -> HttpResponse:
     return render(request, "submissions/choose.html", {"boards": pages.boards_to_choose()})
 
 
+@csrf_exempt  # checked below, once the size is known: looking for the token reads the whole request
+def upload(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the upload form, or take what it sends. A request larger than any upload is refused before it is read."""
+    announced = request.headers.get("Content-Length", "")
+    if announced.isdecimal() and is_oversized(int(announced)):
+        return render(request, "413.html", status=413)
+    return _upload(request, slug)
+
+
+@csrf_protect
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def upload(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the upload form, or take what it sends."""
+def _upload(request: HttpRequest, slug: str) -> HttpResponse:
     board = _open_board(slug)
     if request.method != "POST":
         return _form_page(request, board, UploadForm(protocol=board.protocol))
