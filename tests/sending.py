@@ -108,6 +108,13 @@ class WorkerProcess:
             self.process.wait()
             self.process = None
 
+    def stop(self) -> None:
+        """Ask it to stop and wait until it has."""
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(30)
+            self.process = None
+
     def text(self) -> str:
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 

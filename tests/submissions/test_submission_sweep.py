@@ -74,9 +74,7 @@ def test_a_lease_that_is_renewed_is_left_alone(send: Callable[..., Any], setting
             assert sweep() == Swept(0, 0, 0, 0)
 
 
-def test_what_waits_too_long_fails_with_a_reason(
-    send: Callable[..., Any], settings: Any, board: Any
-) -> None:
+def test_what_waits_too_long_fails_with_a_reason(send: Callable[..., Any], settings: Any, board: Any) -> None:
     waiting = send().submission
     checked = send(method_name="Another").submission
     validation.validate(checked.pk)

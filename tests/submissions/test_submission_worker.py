@@ -1,0 +1,119 @@
+"""Real workers on a real broker: redelivery, kill -9, restarts (public reports A1, A2 and A4)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from sending import WorkerProcess, good_ranking, ranking, until, upload
+
+from demo import build
+from evaluator.types import Condition
+from leaderboard.models import Comparison, Entry, Score
+from submissions import selectors
+from submissions.models import Evaluation, Quota, Submission
+from submissions.services import dispatch, publication
+from submissions.services.sweep import sweep
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+KILLS = 10
+
+
+def ended() -> bool:
+    return (
+        not Submission.objects.exclude(state__in=Submission.FINAL).exists()
+        and not Evaluation.objects.exclude(state__in=Evaluation.FINAL).exists()
+    )
+
+
+def times(evaluation: Evaluation) -> tuple[datetime | None, datetime | None, int]:
+    evaluation.refresh_from_db()
+    return evaluation.started_at, evaluation.finished_at, evaluation.attempt
+
+
+def test_a_worker_takes_what_waits_and_redelivery_is_harmless(
+    send: Callable[..., Any], board: Any, worker: WorkerProcess
+) -> None:
+    first = send(lists=good_ranking(board.content)).submission
+    second = send(lists=ranking(board.content), method_name="Another").submission
+    wrong = send(lists={"0": ["x"]}, method_name="Third").submission
+    assert not selectors.status().healthy
+    for _ in range(3):  # delivered several times before anybody works: concurrently, as far as a worker can tell
+        dispatch.send_submission(first.pk)
+    worker.start()
+    until(ended)
+    wrong.refresh_from_db()
+    assert wrong.state == "invalid"
+    evaluation = first.evaluations.get()
+    before = times(evaluation)
+    scores = Score.objects.count()
+    for _ in range(2):  # and again after success
+        dispatch.send_submission(first.pk)
+        dispatch.send_evaluation(evaluation.pk)
+    publication.publish(first)
+    publication.publish(second)
+    until(Comparison.objects.exists)  # sent last, so everything before it was delivered
+    assert times(evaluation) == before
+    assert (Entry.objects.count(), Score.objects.count()) == (2, scores)
+    assert "nothing to do" in worker.text()
+    assert Comparison.objects.get().entry == second.evaluations.get().entry
+    assert selectors.status().healthy
+    worker.stop()
+    assert not selectors.status().healthy
+
+
+def test_killing_the_worker_ten_times_while_it_scores_loses_and_doubles_nothing(
+    send: Callable[..., Any], make_board: Callable[..., Any], worker: WorkerProcess, settings: Any
+) -> None:
+    """``kill -9`` of the whole process group at ten different moments of scoring; leases of two seconds."""
+    settings.LEASE_SECONDS, settings.RESEND_SECONDS = 2, 1
+    settings.QUOTA_PER_DAY = KILLS + 1
+    demo = make_board(content=build("pinpoint"))
+    sent = [_send_three_runs(send, demo, seed) for seed in range(KILLS + 1)]
+    worker.start()
+    undisturbed = until(Evaluation.objects.filter(state=Evaluation.State.SCORED).first)
+    worker.kill()
+    takes = (undisturbed.finished_at - undisturbed.started_at).total_seconds()
+    interrupted = 0
+    for number in range(KILLS):
+        interrupted += _kill_while_scoring(worker, after=takes * number / KILLS)
+    worker.start()
+    until(lambda: (sweep(), ended())[1], seconds=60, every=0.3)
+    assert interrupted >= KILLS // 2, "the kills came too late to prove anything"
+    assert [submission.evaluations.count() for submission in sent] == [1] * len(sent)
+    _everything_is_there_once()
+
+
+def _send_three_runs(send: Callable[..., Any], board: Any, seed: int) -> Submission:
+    runs = {key: [upload(ranking(board.content, 10 * seed + turn))] for turn, key in enumerate(Condition)}
+    submission: Submission = send(to=board, method_name=f"m{seed}", runs=runs).submission
+    return submission
+
+
+def _kill_while_scoring(worker: WorkerProcess, after: float) -> bool:
+    """Start a worker, kill it ``after`` seconds into its scoring; return whether that interrupted an evaluation."""
+    begin = timezone.now()
+    worker.start()
+    new = Evaluation.objects.filter(state=Evaluation.State.SCORING, started_at__gt=begin)
+    evaluation = until(lambda: (sweep(), new.first())[1], every=0.005)
+    time.sleep(after)
+    worker.kill()
+    evaluation.refresh_from_db()
+    return bool(evaluation.state == Evaluation.State.SCORING)
+
+
+def _everything_is_there_once() -> None:
+    evaluations = Evaluation.objects.all()
+    scored = evaluations.filter(state=Evaluation.State.SCORED)
+    failed = evaluations.filter(state=Evaluation.State.FAILED)
+    assert failed.count() == 0, [evaluation.reason for evaluation in failed]
+    assert scored.count() == KILLS + 1
+    assert Entry.objects.count() == KILLS + 1
+    counts = {entry.scores.count() for entry in Entry.objects.all()}
+    assert len(counts) == 1
+    assert Quota.objects.get().used == KILLS + 1
