@@ -45,7 +45,7 @@ def about_page(board: Board) -> AboutPage:
         versions=tuple(board.split.versions.all()),
         fits=fits,
         notes=NOTES.get(board.split.slug, ()),
-        reported_only=boards.board(board.split.slug).reported_only,
+        reported_only=any(one.slug == board.split.slug and one.reported_only for one in boards.BOARDS),
     )
 
 

@@ -13,6 +13,7 @@ SHORT = {
         "mAP@10",
         "NegRecall@10",
         "RelDeltamAP@10",
+        "LingSens(Precision@10)",
         "LingSens(mAP@10)",
         "MultiDrop(mAP@10)",
         "Judged@10",

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from evaluator import bundle
-from leaderboard import boards
 from leaderboard.models import Benchmark, Entry, Score, Split, SplitVersion
 from leaderboard.selectors.columns import Column, first_column
 from leaderboard.selectors.measures import MeasureWords, words
-from leaderboard.selectors.ordering import public_entries
+from leaderboard.selectors.ordering import protocol_of, public_entries
 
 
 @dataclass(frozen=True)
@@ -49,15 +47,15 @@ class BenchmarkSection:
 
 def home_page() -> tuple[BenchmarkSection, ...]:
     """Return the benchmarks that have boards, in a fixed number of queries."""
-    splits = list(Split.objects.all())
     versions = {version.split_id: version for version in SplitVersion.objects.filter(current=True)}
-    columns = {split.pk: _first(split, versions.get(split.pk)) for split in splits}
+    protocols = {split: protocol_of(split, versions.get(split.pk)) for split in Split.objects.all()}
+    columns = {split.pk: first_column(protocol) for split, protocol in protocols.items() if protocol is not None}
     entries: dict[int, list[Entry]] = {}
     for entry in public_entries().select_related("method").order_by("published_at", "pk"):
         entries.setdefault(entry.split_id, []).append(entry)
     scores = _first_scores(columns)
     lines: dict[int, list[BoardLine]] = {}
-    for split in splits:
+    for split in (split for split in protocols if split.pk in columns):
         column, listed = columns[split.pk], entries.get(split.pk, [])
         leader = _leader(column, listed, scores)
         line = BoardLine(split, versions.get(split.pk), len(listed), words(column.measure), column.subset, leader)
@@ -67,10 +65,6 @@ def home_page() -> tuple[BenchmarkSection, ...]:
         for benchmark in Benchmark.objects.all()
         if benchmark.pk in lines
     )
-
-
-def _first(split: Split, version: SplitVersion | None) -> Column:
-    return first_column(bundle.protocol_of(version.protocol) if version else boards.board(split.slug).protocol)
 
 
 def _first_scores(columns: dict[int, Column]) -> dict[int, Score]:

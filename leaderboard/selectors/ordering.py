@@ -39,12 +39,21 @@ class Placed:
 
 
 def load_board(slug: str) -> Board:
-    """Return a board. Raises Split.DoesNotExist."""
+    """Return a board. Raises Split.DoesNotExist, also for one that lost both its version and its definition."""
     split = Split.objects.select_related("benchmark").get(slug=slug)
     version = split.versions.filter(current=True).first()
-    protocol = bundle.protocol_of(version.protocol) if version else boards.board(slug).protocol
+    protocol = protocol_of(split, version)
+    if protocol is None:
+        raise Split.DoesNotExist(f"{slug} has neither a version nor a definition")
     subsets = {subset.name: subset for subset in version.subsets.all()} if version else {}
     return Board(split, version, protocol, subsets)
+
+
+def protocol_of(split: Split, version: SplitVersion | None) -> Protocol | None:
+    """Return the protocol of the current version, else that of the board's definition, if there is one."""
+    if version is not None:
+        return bundle.protocol_of(version.protocol)
+    return next((board.protocol for board in boards.BOARDS if board.slug == split.slug), None)
 
 
 def public_entries() -> QuerySet[Entry]:

@@ -22,6 +22,7 @@ async function ask() {
   asked += 1;
   try {
     const answer = await fetch(element.dataset.stateUrl, { headers: etag ? { "If-None-Match": etag } : {}, cache: "no-store" });
+    if (answer.redirected) return; // signed out: the next click says so
     if (answer.status === 200) {
       etag = answer.headers.get("ETag") || "";
       const state = await answer.json();
@@ -32,7 +33,7 @@ async function ask() {
       const place = document.querySelector("[data-ahead]");
       if (place && state.ahead !== null) place.textContent = state.ahead;
     } else if (answer.status !== 304) {
-      return; // logged out or gone: the next click says so
+      return; // gone
     }
   } catch {
     // The network is away; try again later.

@@ -18,6 +18,7 @@ from web.web_makers import PASSWORD, add_scores, entry, frozen, user
 from evaluator.errors import FAULTS
 from evaluator.measures.registry import REGISTRY
 from leaderboard import boards
+from leaderboard.models import Benchmark, Entry, Split
 from leaderboard.selectors.documents import document
 from leaderboard.selectors.measures import words
 from leaderboard.selectors.notes import NOTES
@@ -211,3 +212,32 @@ def test_there_is_one_small_style_sheet() -> None:
     assert "prefers-color-scheme: dark" in text
     assert "@import" not in text
     assert "url(" not in text
+
+
+def test_a_board_that_lost_its_definition_and_has_no_version_is_not_found(client: Client) -> None:
+    ensure_boards()
+    family = Benchmark.objects.get(slug="demo")
+    Split.objects.create(slug="gone", name="Gone", benchmark=family)
+    assert client.get("/boards/gone/").status_code == 404
+    assert "Gone" not in client.get("/").content.decode()
+
+
+def test_maintainers_see_everything_and_write_only_what_services_do_not(client: Client) -> None:
+    entry(frozen("demo-circus", "circus-multi"), "m", {("Recall_any@10", "V"): 0.5})
+    boss = user("boss@example.org", is_staff=True, is_superuser=True)
+    assert client.get("/admin/leaderboard/entry/").status_code == 302
+    client.login(email=boss.email, password=PASSWORD)
+    for app, models in (
+        ("accounts", ("user", "team", "apitoken")),
+        ("leaderboard", ("split", "splitversion", "method", "entry")),
+        ("submissions", ("submission", "evaluation", "quota")),
+    ):
+        for model in models:
+            assert client.get(f"/admin/{app}/{model}/").status_code == 200, model
+    made = Entry.objects.get()
+    assert client.post(f"/admin/leaderboard/entry/{made.pk}/change/", {"source": "x"}).status_code == 403
+    split = made.split
+    assert client.post(f"/admin/leaderboard/split/{split.pk}/change/", {"daily_quota": "3"}).status_code == 302
+    split.refresh_from_db()
+    assert (split.open, split.daily_quota) == (False, 3)
+    assert client.get("/submit/demo-circus/").status_code == 404
