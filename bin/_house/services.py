@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -60,30 +61,27 @@ def postgres() -> Iterator[str]:
     port = free_port()
     # Not the usual temporary folder: its name may be too long for a Unix socket, and root's may be closed to postgres.
     with tempfile.TemporaryDirectory(prefix="cirboard-pg-", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        if as_root():
-            shutil.chown(folder, "postgres")
+        if owner := user():
+            shutil.chown(folder, owner)
         _initialize(binaries, folder)
         process = _start(binaries, folder, port)
         try:
             _wait_for(port, process)
             yield f"postgres://postgres@{LOOPBACK}:{port}/postgres"
         finally:
-            _quit(process, folder)
+            process.send_signal(signal.SIGINT)  # "fast": end sessions, lose nothing
+            process.wait()
 
 
-def as_root() -> bool:
-    """Return whether this is root, as whom PostgreSQL refuses to run."""
-    return os.geteuid() == 0
-
-
-def _unprivileged(command: list[str]) -> list[str]:
-    return ["runuser", "-u", "postgres", "--", *command] if as_root() else command
+def user() -> str | None:
+    """Return as whom to run PostgreSQL, which refuses root; None where we are somebody else already."""
+    return "postgres" if os.geteuid() == 0 else None
 
 
 def _initialize(binaries: Path, folder: str) -> None:
     command = [str(binaries / "initdb"), "-D", f"{folder}/data", "-U", "postgres", "--auth=trust", "-E", "UTF8"]
     done = subprocess.run(
-        _unprivileged([*command, "--no-sync"]), check=False, capture_output=True, text=True, cwd=folder
+        [*command, "--no-sync"], cwd=folder, user=user(), group=user(), check=False, capture_output=True, text=True
     )
     if done.returncode:
         raise Problem(f"PostgreSQL's initdb failed: {done.stderr.strip()}")
@@ -98,19 +96,10 @@ def _start(binaries: Path, folder: str, port: int) -> subprocess.Popen[bytes]:
         "full_page_writes": "off",
         "synchronous_commit": "off",
     }
-    options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-    command = _unprivileged([str(binaries / "postgres"), "-D", f"{folder}/data", *options])
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
-
-
-def _quit(process: subprocess.Popen[bytes], folder: str) -> None:
-    """Shut PostgreSQL down fast: SIGINT to the postmaster, which ``runuser`` stands before where we are root."""
-    postmaster = Path(folder, "data", "postmaster.pid")
-    if postmaster.exists():
-        os.kill(int(postmaster.read_text().split()[0]), 2)
-    else:
-        process.terminate()
-    process.wait()
+    command = [str(binaries / "postgres"), "-D", f"{folder}/data"]
+    command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=folder, user=user(), group=user(), stdout=nowhere, stderr=nowhere)
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
