@@ -1,7 +1,7 @@
 """A split as one file, and its digest.
 
-A bundle is a zip of ``split.json`` (everything made of text) and ``arrays.npz`` (everything made of numbers, without pickled
-objects). The digest is taken over the content, not over the zip, so it is the same whoever packed it.
+A bundle is a zip of ``split.json`` (everything made of text) and ``arrays.npz`` (everything made of numbers, without
+pickled objects). The digest is taken over the content, not over the zip, so it is the same whoever packed it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def load(path: Path) -> Split:
 
 
 def digest(split: Split) -> str:
-    """Return the SHA-256 of a split's content: queries, galleries, judgments, subsets and protocol; not its version number."""
+    """Return the SHA-256 of a split's content: queries, galleries, judgments, subsets, protocol; not its version."""
     header = _header(split)
     del header["version"]
     whole = hashlib.sha256(json.dumps(header, ensure_ascii=False, sort_keys=True).encode())
@@ -82,7 +82,7 @@ def digest(split: Split) -> str:
 
 
 def fit_key(split: Split) -> str:
-    """Return a key that two splits share exactly when one upload fits both (decision 3): same queries, same galleries, same lists."""
+    """Return a key that two splits share exactly when one upload fits both (decision 3): same queries, galleries, lists."""
     parts: list[object] = [
         split.query_ids,
         split.images if not any(gallery.is_open for gallery in split.galleries) else (),

@@ -28,7 +28,7 @@ CIRR = Protocol(
     member_list_length=3,
     remove_reference=True,
 )
-"""CIRR's own protocol: the 2,297 images of the split, reference removed by id, ``target_hard`` only (protocols.md 1)."""
+"""CIRR's own protocol: the 2,297 images of the split, reference removed by id, ``target_hard`` only."""
 
 FASHIONIQ = Protocol(
     key="fashioniq",

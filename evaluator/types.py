@@ -76,7 +76,8 @@ class Protocol:
 class Gallery:
     """The candidates of some queries: indices into ``Split.images``, ascending.
 
-    An **open** gallery (decision 42) has a ``pattern``: its list is not at hand, so every id that matches is accepted unseen.
+    An **open** gallery (decision 42) has a ``pattern``: its list is not at hand, so every id that matches is accepted
+    unseen.
     """
 
     name: str
@@ -97,8 +98,8 @@ class Gallery:
 class Judgments:
     """One line per distinct (query, image) that is judged or a member of the query's image set.
 
-    Sorted by (query, image). ``positives_released`` and ``negatives_released`` (n,) are the counts **as released**, repeats and
-    nulls included; wherever a count is a divisor it is one of these (decision 8).
+    Sorted by (query, image). ``positives_released`` and ``negatives_released`` (n,) are the counts **as released**,
+    repeats and nulls included; wherever a count is a divisor it is one of these (decision 8).
     """
 
     query: IntArray  # (J,) position of the query
@@ -180,8 +181,8 @@ class Split:
 class Ranking:
     """What a ranking file says, checked: distinct gallery images, best first, the reference already dropped.
 
-    ``images`` is (n, width), rows parallel to ``Split.query_ids``, padded with -1 after ``length``. An index at or above
-    ``len(split.images)`` is an id of an open gallery that the split does not know; its text is ``unknown[index - G]``.
+    ``images`` is (n, width), rows parallel to ``Split.query_ids``, padded with -1 after ``length``. An index at or
+    above ``len(split.images)`` is an id of an open gallery that the split does not know; its text is ``unknown[index - G]``.
     """
 
     images: IntArray
@@ -213,7 +214,8 @@ Run = Ranking | JudgedRanks
 class Score:
     """One number: (subset, condition, group, measure) -> value with its 95 % interval.
 
-    ``condition`` is None for joint measures; ``group`` is "" or ``dimension=value``. Where ``value`` is None, ``reason`` says why.
+    ``condition`` is None for joint measures; ``group`` is "" or ``dimension=value``. Where ``value`` is None,
+    ``reason`` says why.
     ``n`` counts what the mean is over: queries, or paraphrase groups.
     """
 
