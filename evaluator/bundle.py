@@ -82,7 +82,7 @@ def digest(split: Split) -> str:
 
 
 def fit_key(split: Split) -> str:
-    """Return a key that two splits share exactly when one upload fits both (decision 3): same queries, galleries, lists."""
+    """Return a key that two splits share exactly when one upload fits both (decision 3): queries, galleries, lists."""
     parts: list[object] = [
         split.query_ids,
         split.images if not any(gallery.is_open for gallery in split.galleries) else (),

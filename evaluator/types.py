@@ -182,7 +182,8 @@ class Ranking:
     """What a ranking file says, checked: distinct gallery images, best first, the reference already dropped.
 
     ``images`` is (n, width), rows parallel to ``Split.query_ids``, padded with -1 after ``length``. An index at or
-    above ``len(split.images)`` is an id of an open gallery that the split does not know; its text is ``unknown[index - G]``.
+    above ``len(split.images)`` is an id of an open gallery that the split does not know; its text is
+    ``unknown[index - G]``.
     """
 
     images: IntArray
