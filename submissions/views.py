@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import cast
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -119,7 +120,9 @@ def cancel(request: HttpRequest, public_id: UUID) -> HttpResponse:
 @require_safe
 def status(request: HttpRequest) -> HttpResponse:
     """Say whether workers are there and how long the queue is."""
-    return render(request, "submissions/status.html", {"status": selectors.status()})
+    return render(
+        request, "submissions/status.html", {"status": selectors.status(), "hours": settings.QUEUE_SECONDS // 3600}
+    )
 
 
 def _receive(request: HttpRequest, board: Board, form: UploadForm) -> HttpResponse:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 TRANSIENT = (OSError, MemoryError, OperationalError, InterfaceError, SoftTimeLimitExceeded, SandboxKilled)
 """What another attempt may not meet again: disk, memory, database, a machine that was too busy."""
 
-WORDS = "{what} failed on our side. Your file is not to blame and your quota was given back. Reference: {reference}."
+WORDS = "{what} failed on our side: your file is not to blame, and this costs no quota. Reference: {reference}."
 WHAT = {states.SUBMISSION: "Checking your submission", states.EVALUATION: "Scoring your submission"}
 
 
@@ -32,7 +32,7 @@ def attempt(claim: Claim, work: Callable[[Claim], None]) -> None:
         work(claim)
     except ClaimLost as lost:
         log.info("stopped: %s", lost)
-    except Exception as error:  # noqa: BLE001 (the one boundary: whatever it is, the person gets a reference for it)
+    except Exception as error:  # the one boundary: whatever it is, the person gets a reference
         if isinstance(error, DatabaseError):
             close_old_connections()
         if _may_pass(error) and states.give_back(claim):

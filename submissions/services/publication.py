@@ -28,7 +28,8 @@ def publish(submission: Submission) -> bool:
     at = row.published_at or timezone.now()
     changed = Submission.objects.filter(pk=row.pk, published_at__isnull=True).update(published_at=at)
     moved = entries.publish(scored, at)
-    _compare_boards(row)
+    if moved:
+        _compare_boards(row)
     submission.published_at = at
     return bool(changed or moved)
 
@@ -38,8 +39,8 @@ def withdraw(submission: Submission) -> bool:
     """Take a submission's entries off their boards; it keeps its results. False when they were not there."""
     row = Submission.objects.select_for_update().get(pk=submission.pk)
     changed = Submission.objects.filter(pk=row.pk, published_at__isnull=False).update(published_at=None)
-    entries.withdraw(_entries(row))
-    _compare_boards(row)
+    if entries.withdraw(_entries(row)):
+        _compare_boards(row)
     submission.published_at = None
     return bool(changed)
 

@@ -23,24 +23,23 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"%PDF", "a PDF"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
     (b"\x93NUMPY", "a NumPy array"),
     (b"\x89HDF\r\n", "an HDF5 file"),
-    (b"PAR1", "a Parquet file"),
+    (b"PAR1\x15", "a Parquet file"),
     (b"\x80\x02", "a pickle"),
     (b"\x80\x03", "a pickle"),
     (b"\x80\x04", "a pickle"),
     (b"\x80\x05", "a pickle"),
     (b"\x7fELF", "a program"),
-    (b"MZ", "a program"),
-    (b"BZh", "a bzip2 file"),
+    *((b"BZh%d1AY&SY" % level, "a bzip2 file") for level in range(1, 10)),
     (b"\xfd7zXZ\x00", "an xz file"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z file"),
     (b"Rar!\x1a\x07", "a RAR file"),
     (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
     (b"SQLite format 3\x00", "an SQLite database"),
 )
-"""First bytes -> what it is, of files that people send by mistake. What passes is looked at by the worker."""
+"""First bytes -> what it is, of files that people send by mistake. None may begin a text: the worker sees the rest."""
 
 _HEAD = max(len(signature) for signature, _ in SIGNATURES)
 _FORM_SLACK = 2**20
