@@ -10,6 +10,7 @@ from celery.signals import worker_ready, worker_shutdown
 from django.db import DatabaseError, connections
 
 from submissions import liveness
+from submissions.services.leftovers import remove_leftovers
 from submissions.services.sweep import sweep
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,7 @@ def say_hello(sender: Any, **_: Any) -> None:
     _beats[sender.hostname] = liveness.keep_beating(sender.hostname, queues)
     try:
         sweep()
+        remove_leftovers()
     except DatabaseError:
         log.exception("the sweep at the start of the worker broke off; the next one will do its work")
     finally:

@@ -15,6 +15,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from evaluator.errors import FAULTS
 from evaluator.types import Condition, Protocol
+from submissions.services.leftovers import UPLOADS
 
 Runs: TypeAlias = "Mapping[Condition, Sequence[UploadedFile[bytes]]]"
 Messages = dict[str, list[str]]
@@ -133,7 +134,7 @@ def store(files: Sequence[Uploaded]) -> list[str]:
     try:
         for part in files:
             part.file.seek(0)
-            names.append(default_storage.save(f"uploads/{uuid.uuid4().hex}", part.file))
+            names.append(default_storage.save(f"{UPLOADS}/{uuid.uuid4().hex}", part.file))
     except OSError:
         discard(names)
         raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from submissions.models import Run, RunFile, Submission
 from submissions.services import dispatch, failures, quota, states
 from submissions.services.evaluations import ensure_evaluations
 from submissions.services.failures import LeaseKeeper
+from submissions.services.leftovers import reading_folder
 from submissions.services.states import Claim
 
 log = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ def _validate(claim: Claim) -> None:
     split = bundles.load(version)
     verdict = Verdict()
     keeper = LeaseKeeper(claim)
-    with tempfile.TemporaryDirectory(prefix="cirboard-read-") as folder:
+    with tempfile.TemporaryDirectory(dir=reading_folder()) as folder:
         for run in _in_order(submission.runs.prefetch_related("files")):
             verdict.readings.append(_read(run, split, Path(folder), keeper))
         if verdict.faults:
@@ -151,7 +151,5 @@ def _keep_arrays(reading: Reading) -> str:
     name = f"arrays/{reading.run.pk}.npz"
     target = Path(default_storage.path(name))
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f"{target.name}.part")
-    shutil.copyfile(reading.arrays, part)
-    part.replace(target)
+    reading.arrays.replace(target)
     return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ import numpy as np
 import pytest
 from sending import good_ranking, ranking, upload, work
 
-from evaluator import scoring
+from evaluator import __version__, scoring
 from evaluator.types import Condition, Score, Scorecard, Subset
 from submissions.models import Evaluation, Quota, Submission
-from submissions.services import evaluations, publication, states, validation
+from submissions.services import evaluations, failures, publication, states, validation
 from submissions.services.evaluations import score_again
 from submissions.services.quota import quota_of
 from submissions.services.refusals import IllegalMove
@@ -173,6 +174,61 @@ def test_cancelled_after_scoring_began_is_counted_and_shows_nothing(send: Any) -
     assert (evaluation.state, evaluation.entry, used(submission)) == ("cancelled", None, 1)
 
 
+def test_cancelled_while_it_is_read_costs_nothing_and_stays_cancelled(send: Any) -> None:
+    submission = send().submission
+    claim = states.claim_submission(submission.pk)
+    assert claim is not None
+    publication.cancel(submission)
+    failures.attempt(claim, validation._validate)
+    submission.refresh_from_db()
+    assert (submission.state, used(submission), submission.evaluations.count()) == ("cancelled", 0, 0)
+
+
+def test_an_evaluation_for_an_evaluator_that_is_gone_is_replaced(send: Any) -> None:
+    submission = send().submission
+    validation.validate(submission.pk)
+    submission.evaluations.update(evaluator_version="0.0.1")
+    work()
+    old, new = submission.evaluations.order_by("pk")
+    assert (old.state, old.evaluator_version) == ("cancelled", "0.0.1")
+    assert "was replaced" in old.reason
+    assert (new.state, new.evaluator_version) == ("scored", __version__)
+
+
+def test_a_crash_of_the_reader_is_ours(send: Any, caplog: pytest.LogCaptureFixture) -> None:
+    from django.core.files.storage import default_storage
+
+    submission = send().submission
+    default_storage.delete(submission.runs.get().files.get().stored)
+    work()
+    submission.refresh_from_db()
+    assert (submission.state, submission.faults, used(submission)) == ("failed", [], 0)
+    assert "FileNotFoundError" in caplog.text
+    assert "FileNotFoundError" not in submission.reason
+
+
+def test_what_a_killed_process_left_is_removed(send: Any) -> None:
+    from submissions.services import leftovers
+
+    kept = send().submission.runs.get().files.get().stored
+    uploads = Path(default_storage_path("uploads"))
+    (uploads / "orphan").write_text("x")
+    broken_off = leftovers.reading_folder() / "broken-off"
+    broken_off.mkdir()
+    for path in (uploads / "orphan", broken_off, Path(default_storage_path(kept))):
+        os.utime(path, (0, 0))
+    assert leftovers.remove_leftovers() >= 2
+    assert Path(default_storage_path(kept)).exists()
+    assert not broken_off.exists()
+    assert not (uploads / "orphan").exists()
+
+
+def default_storage_path(name: str) -> str:
+    from django.core.files.storage import default_storage
+
+    return str(default_storage.path(name))
+
+
 def test_a_claim_lost_while_scoring_writes_nothing(send: Any, board: Any) -> None:
     submission = send().submission
     validation.validate(submission.pk)
@@ -252,8 +308,6 @@ def test_a_scorecard_without_the_first_measure_fails(send: Any, board: Any) -> N
 
 
 def _finish_or_fail(claim: states.Claim, evaluation: Evaluation, card: Scorecard) -> None:
-    from submissions.services import failures
-
     failures.attempt(claim, lambda held: evaluations._finish(held, evaluation, card, {}))
 
 

@@ -48,6 +48,8 @@ def test_a_worker_takes_what_waits_and_redelivery_is_harmless(
     worker.start()
     until(ended)
     wrong.refresh_from_db()
+    order = [first.evaluations.get().started_at, second.evaluations.get().started_at]
+    assert order == sorted(order), "what waited is taken in order"
     assert wrong.state == "invalid"
     evaluation = first.evaluations.get()
     before = times(evaluation)

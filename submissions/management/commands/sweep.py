@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connections
 
+from submissions.services.leftovers import remove_leftovers
 from submissions.services.sweep import sweep
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, loop: bool, **options: Any) -> None:
         if not loop:
             self.stdout.write(str(sweep()))
+            remove_leftovers()
             return
         while True:
             _sweep_and_go_on()

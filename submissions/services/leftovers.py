@@ -1,0 +1,54 @@
+"""Removes files that a killed process left: folders of readings that broke off, uploads that no row refers to."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+
+from submissions.models import RunFile
+
+log = logging.getLogger(__name__)
+
+READING = "reading"
+UPLOADS = "uploads"
+DAY = 24 * 3600
+
+
+def reading_folder() -> Path:
+    """Return where files are read; beside what is stored, so that a result is moved and not copied."""
+    folder = Path(default_storage.path(READING))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def remove_leftovers() -> int:
+    """Remove what is older than anything that may still be in use. Returns how many folders and files that was."""
+    readings = list(_older(reading_folder(), 3 * settings.EVALUATION_SECONDS))
+    for folder in readings:
+        shutil.rmtree(folder, ignore_errors=True)
+    uploads = [path for path in _older(Path(default_storage.path(UPLOADS)), DAY) if not _is_known(path)]
+    for path in uploads:
+        path.unlink(missing_ok=True)
+    if readings or uploads:
+        log.info("removed %d readings and %d uploads that were left over", len(readings), len(uploads))
+    return len(readings) + len(uploads)
+
+
+def _older(folder: Path, seconds: float) -> Iterator[Path]:
+    limit = time.time() - seconds
+    for path in folder.iterdir() if folder.is_dir() else ():
+        try:
+            if path.stat().st_mtime < limit:
+                yield path
+        except FileNotFoundError:  # somebody else removed it meanwhile
+            continue
+
+
+def _is_known(path: Path) -> bool:
+    return RunFile.objects.filter(stored=f"{UPLOADS}/{path.name}").exists()
