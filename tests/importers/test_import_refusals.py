@@ -234,11 +234,11 @@ def test_a_broken_table_is_refused(tmp_path: Path, content: bytes, message: str)
     ("content", "message"),
     [
         (b"not gzip", "a text file in UTF-8"),
-        (gzip.compress(b"{}\n")[:-9], "a text file in UTF-8"),
-        (gzip.compress(b"{}\n")[:10] + b"\xff" * 20, "a text file in UTF-8"),
-        (gzip.compress(b"{}\n{"), "line 2: expected a JSON object"),
-        (gzip.compress(b"[]\n"), "line 1: expected a JSON object, found list"),
-        (gzip.compress(b"\xff\n"), "a text file in UTF-8"),
+        (gzip.compress(b"{}\n", mtime=0)[:-9], "a text file in UTF-8"),
+        (gzip.compress(b"{}\n", mtime=0)[:10] + b"\xff" * 20, "a text file in UTF-8"),
+        (gzip.compress(b"{}\n{", mtime=0), "line 2: expected a JSON object"),
+        (gzip.compress(b"[]\n", mtime=0), "line 1: expected a JSON object, found list"),
+        (gzip.compress(b"\xff\n", mtime=0), "a text file in UTF-8"),
     ],
 )
 def test_broken_json_lines_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
