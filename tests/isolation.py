@@ -13,6 +13,7 @@ import tempfile
 
 import pytest
 
+REDIS_DATABASES = 16
 KEPT = ("CIRBOARD_DATA", "CIRBOARD_TEST_DATABASE_URL", "CIRBOARD_TEST_BROKER_URL")
 
 
@@ -20,12 +21,19 @@ def isolate() -> str:
     """Point the settings at a new temporary folder and return it."""
     for name in [name for name in os.environ if name.startswith("CIRBOARD_") and name not in KEPT]:
         del os.environ[name]
-    for name in ("DATABASE_URL", "BROKER_URL"):
-        if given := os.environ.get(f"CIRBOARD_TEST_{name}"):
-            os.environ[f"CIRBOARD_{name}"] = given
+    if database := os.environ.get("CIRBOARD_TEST_DATABASE_URL"):
+        os.environ["CIRBOARD_DATABASE_URL"] = database
+    if broker := os.environ.get("CIRBOARD_TEST_BROKER_URL"):
+        os.environ["CIRBOARD_BROKER_URL"] = own_broker(broker, os.environ.get("PYTEST_XDIST_WORKER", ""))
     folder = tempfile.mkdtemp(prefix="cirboard-test-")
     os.environ["CIRBOARD_VAR"] = folder
     return folder
+
+
+def own_broker(url: str, process: str) -> str:
+    """Return a Redis database for each parallel process (``gw0``, ``gw1``): a worker must not take foreign tasks."""
+    number = process.removeprefix("gw")
+    return f"{url.rpartition('/')[0]}/{int(number) % REDIS_DATABASES}" if number else url
 
 
 _folder = isolate()

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import isolation
 import pytest
 from _house.places import ROOT
 
 INNER = """
 import os
+import isolation
 import pytest
 
 def test_data(data_folder):
@@ -90,3 +92,11 @@ def test_no_migration_is_missing_or_nameless() -> None:
         assert len(loader.graph.leaf_nodes(app)) == 1, f"{app}'s migrations are not one line"
         names = [name for owner, name in loader.disk_migrations if owner == app]
         assert not [name for name in names if "_auto_" in name], "a migration's name says what it does"
+
+
+@pytest.mark.parametrize(
+    ("process", "expected"),
+    [("", "redis://here:1/0"), ("gw0", "redis://here:1/0"), ("gw3", "redis://here:1/3"), ("gw17", "redis://here:1/1")],
+)
+def test_parallel_processes_share_no_queue(process: str, expected: str) -> None:
+    assert isolation.own_broker("redis://here:1/0", process) == expected
