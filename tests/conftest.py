@@ -6,8 +6,15 @@ import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Serve static files by their plain names and make passwords cheap, before anything reads these settings."""
+    """Before anything reads these settings: static files by their plain names, cheap passwords, the database in a file.
+
+    In a file, since a test that works on SQLite in memory alone says nothing about threads, processes and connections.
+    """
     from django.conf import settings
+
+    database = settings.DATABASES["default"]
+    if database["ENGINE"].endswith("sqlite3"):
+        database.setdefault("TEST", {})["NAME"] = str(settings.VAR / "test.sqlite3")
 
     settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

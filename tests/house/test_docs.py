@@ -72,7 +72,7 @@ def test_evaluator_commands_in_the_docs_exist() -> None:
 
 
 def test_paths_in_tables_exist() -> None:
-    for path in set(re.findall(r"^\| `([a-z_./]+)` \|", PROSE, re.MULTILINE)):
+    for path in set(re.findall(r"^\| `([a-z_.]*/[a-z_./]*)` \|", PROSE, re.MULTILINE)):
         assert (ROOT / path).exists(), f"{path} does not exist"
 
 

@@ -119,6 +119,7 @@ def test_cirr_is_read_for_both_boards(data_folder: Path) -> None:
     assert "hidden truth" in output
 
 
+@pytest.mark.django_db(transaction=True)  # a command that ends closes the connection
 def test_a_refusal_is_a_list_a_status_and_no_traceback(
     copy_of: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

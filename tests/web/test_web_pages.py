@@ -135,6 +135,7 @@ def test_nothing_is_inline_and_every_page_is_well_made(client: Client) -> None:
             assert kind in ("hidden", "submit") or labelled, (address, control.attributes)
 
 
+@pytest.mark.django_db(transaction=True)  # closing an answer closes the connection
 def test_links_within_the_site_lead_somewhere(client: Client) -> None:
     ada = user("ada@example.org")
     pages = every_page(client)
