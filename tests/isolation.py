@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,7 @@ def isolate() -> str:
     if broker := os.environ.get("CIRBOARD_TEST_BROKER_URL"):
         os.environ["CIRBOARD_BROKER_URL"] = own_broker(broker, os.environ.get("PYTEST_XDIST_WORKER", ""))
     folder = tempfile.mkdtemp(prefix="cirboard-test-")
+    Path(folder, "static").mkdir()  # whitenoise warns where it is missing
     os.environ["CIRBOARD_VAR"] = folder
     return folder
 
