@@ -15,6 +15,8 @@ _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _ZIP_ENTRY = b"PK\x01\x02"
 _JUNK = re.compile(r"(^|/)(__MACOSX(/|$)|\.DS_Store$|\._[^/]*$|Thumbs\.db$|desktop\.ini$)", re.IGNORECASE)
+_ZEROS = re.compile(rb"\0+")
+_PIECE = 4096
 _CIRR_METRIC = re.compile(rb'"metric"\s*:\s*"(recall|recall_subset)"')
 
 
@@ -41,23 +43,33 @@ def _too_large(limits: Limits) -> UnreadableError:
 
 
 def _gunzip(content: bytes, limits: Limits) -> bytes:
-    """Expand all members of a gzip file, at most one byte beyond the limit."""
+    """Expand all members of a gzip file, at most one byte beyond the limit.
+
+    It is fed in small pieces: a member that has ended copies what is left of its piece, and a file can have millions.
+    """
     parts: list[bytes] = []
-    room = limits.unpacked_bytes
-    while content:
-        member = zlib.decompressobj(wbits=31)
+    room, start, member = limits.unpacked_bytes, 0, zlib.decompressobj(wbits=31)
+    while start < len(content):
+        piece = content[start : start + _PIECE]
         try:
-            part = member.decompress(content, room + 1)
+            part = member.decompress(piece, room + 1)
         except zlib.error as error:
             raise UnreadableError("gzip-damaged", found=str(error), expected="a complete gzip file") from error
         if len(part) > room:
             raise _too_large(limits)
-        if not member.eof:
-            raise UnreadableError("gzip-damaged", found="an end too early", expected="a complete gzip file")
-        parts.append(part)
+        parts += [part] if part else []
         room -= len(part)
-        content = member.unused_data.lstrip(b"\0")
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        start += len(piece) - len(member.unused_data)
+        if member.eof and (start := _after_padding(content, start)) < len(content):
+            member = zlib.decompressobj(wbits=31)
+    if not member.eof:
+        raise UnreadableError("gzip-damaged", found="an end too early", expected="a complete gzip file")
+    return b"".join(parts)
+
+
+def _after_padding(content: bytes, start: int) -> int:
+    padding = _ZEROS.match(content, start)
+    return padding.end() if padding else start
 
 
 def _unzip(source: SourceFile, limits: Limits) -> list[SourceFile]:
