@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,33 +17,50 @@ from evaluator.formats import SourceFile, read_run
 from evaluator.scoring import score
 from evaluator.types import Condition, Ranking, Split
 
-VALID, INVALID, USAGE = 0, 1, 2
+VALID, INVALID, USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes."""
 
 _EPILOG = """\
 A ranking file is JSON, JSON lines, CSV or a TREC run, plain, as .gz or as a .zip with one file; the format is told from
 the content. For CIRR give both files of its server. BUNDLE is the split as one file, from the split kit on its page.
-Exit status: 0 valid, 1 invalid, 2 wrong usage or a bundle that cannot be read."""
+Exit status: 0 valid, 1 invalid, 2 wrong usage, or a file that cannot be read or written."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     options = _parser().parse_args(arguments)
-    form = reports if options.json else tables
     try:
-        split = bundle.load(options.split)
-        runs = _read_files(options)
-        try:
-            rankings = _rankings(runs, split)
-        except SubmissionError as error:
-            print(form.invalid(error, split))
-            return INVALID
-        scoring = options.command == "score"
-        print(_scores(rankings, split, options) if scoring else form.valid(rankings[Condition.MULTIMODAL], split))
+        status, report = _verdict(options)
     except EvaluatorError as error:
         return _complain(str(error))
     except OSError as error:
         return _complain(f"cannot read {error.filename}: {error.strerror}")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return _say(report) or status
+
+
+def _verdict(options: argparse.Namespace) -> tuple[int, str]:
+    """Return the exit status and the report to print."""
+    form = reports if options.json else tables
+    split = bundle.load(options.split)
+    try:
+        rankings = _rankings(_read_files(options), split)
+    except SubmissionError as error:
+        return INVALID, form.invalid(error, split)
+    scoring = options.command == "score"
+    return VALID, _scores(rankings, split, options) if scoring else form.valid(rankings[Condition.MULTIMODAL], split)
+
+
+def _say(report: str) -> int:
+    """Print a report. A reader that went away, as ``head`` does, is no error and changes no verdict; a full disk is."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # an id may hold what the terminal's encoding lacks
+    try:
+        print(report, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter's last flush fails as well
+        return VALID if isinstance(error, BrokenPipeError) else _complain(f"cannot write the report: {error.strerror}")
     return VALID
 
 

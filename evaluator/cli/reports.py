@@ -42,4 +42,4 @@ def _named(split: Split) -> dict[str, Any]:
 
 
 def _dumped(report: dict[str, Any]) -> str:
-    return json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
+    return json.dumps(report, indent=1, allow_nan=False)  # in ASCII: valid whatever the output's encoding

@@ -10,7 +10,8 @@ from evaluator.measures import describe
 from evaluator.measures.base import Unit
 from evaluator.types import Condition, Ranking, Score, Scorecard, Split
 
-_CELL = 60
+_CELL = 80
+"""Widest cell: as much as a fault quotes, and the longest sentence about a look-alike."""
 _MISSING = "-"
 
 Row = Sequence[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -248,6 +249,37 @@ def test_the_module_runs(packed: str, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")
     assert "wrong-top-type" in done.stdout
+
+
+def test_a_reader_that_went_away_changes_no_verdict(packed: str, tmp_path: Path) -> None:
+    """``| head -1`` once ended in "cannot read None: Broken pipe" and the status of wrong usage."""
+    for content, status in ((plain(GOOD), 0), (b"[]", 1)):
+        command = f"{sys.executable} -m evaluator check {write(tmp_path, content)} --split {packed}; echo $? >&2"
+        done = _shell(f"({command}) | true")
+        assert done.stderr == f"{status}\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_said_in_one_sentence(packed: str, tmp_path: Path) -> None:
+    name = write(tmp_path, plain(GOOD))
+    done = _shell(f"{sys.executable} -m evaluator score {name} --split {packed} > /dev/full")
+    assert done.returncode == 2
+    assert done.stderr == "evaluator: cannot write the report: No space left on device\n"
+
+
+def _shell(command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["/bin/sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_any_id_can_be_printed_in_any_encoding(encoding: str, packed: str, tmp_path: Path) -> None:
+    name = write(tmp_path, plain({**GOOD, "0": ["a", "b", "c", "d\u2026\u6f22"]}))
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    for form, fault in ((["--json"], '"d\\u2026\\u6f22"'), ([], "unknown-image")):
+        command = [sys.executable, "-m", "evaluator", "check", name, "--split", packed, *form]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, env=environment, check=False)
+        assert (done.returncode, done.stderr) == (1, b"")
+        assert fault in done.stdout.decode(encoding).replace('\\"', '"')
 
 
 class Terminal(io.StringIO):
