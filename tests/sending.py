@@ -87,14 +87,15 @@ def work(limit: int = 50) -> None:
 
 @dataclass
 class WorkerProcess:
-    """A real worker in a process group of its own."""
+    """A real worker, or another process of the site, in a process group of its own."""
 
     environment: dict[str, str]
     log: Path
+    arguments: tuple[str, ...] = ("-m", "celery", "-A", "config", "worker", "-Q", "cpu", "-c", "1", "-l", "INFO")
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "celery", "-A", "config", "worker", "-Q", "cpu", "-c", "1", "-l", "INFO"]
+        command = [sys.executable, *self.arguments]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
@@ -128,7 +129,7 @@ def worker_environment() -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "CIRBOARD_DATABASE_URL": database_url(),
         "CIRBOARD_LEASE_SECONDS": "2",
-        "CIRBOARD_RESEND_SECONDS": "1",
+        "CIRBOARD_RESEND_SECONDS": "3",
         "CIRBOARD_VAR": str(settings.VAR),
     }
 

@@ -32,9 +32,8 @@ def make_board(db: None) -> Callable[..., BoardUnderTest]:
             content = replace(tiny_split(kind, hidden_truth=True), name=f"tiny-{kind}-hidden")
         content = content or tiny_split(kind)
         benchmark, _ = Benchmark.objects.get_or_create(slug="tiny", defaults={"name": "Tiny"})
-        split, _ = Split.objects.get_or_create(
-            slug=content.name, defaults={"name": content.name, "benchmark": benchmark, **columns}
-        )
+        defaults = {"name": content.name, "benchmark": benchmark, **columns}
+        split, _ = Split.objects.update_or_create(slug=content.name, defaults=defaults)
         freeze_split(content)
         return BoardUnderTest(split, content)
 
@@ -93,3 +92,12 @@ def worker(transactional_db: None, tmp_path: Path) -> Iterator[WorkerProcess]:
     yield running
     running.kill()
     current_app.control.purge()
+
+
+@pytest.fixture
+def sweeper(worker: WorkerProcess, tmp_path: Path) -> Iterator[WorkerProcess]:
+    """``manage.py sweep --loop`` in a process of its own, every second; the test starts it."""
+    environment = {**worker_environment(), "CIRBOARD_SWEEP_SECONDS": "1"}
+    running = WorkerProcess(environment, tmp_path / "sweep.log", ("manage.py", "sweep", "--loop"))
+    yield running
+    running.kill()
