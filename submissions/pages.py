@@ -20,6 +20,7 @@ from leaderboard.selectors.measures import MeasureWords, words
 from submissions.models import Evaluation, Submission
 
 UNDER_WAY = (Submission.State.RECEIVED, Submission.State.VALIDATING)
+FAULTS_AT_SIGHT = 5
 SCORING = (Evaluation.State.QUEUED, Evaluation.State.SCORING)
 
 
@@ -52,6 +53,30 @@ class FaultRow:
 
 
 @dataclass(frozen=True)
+class FaultGroup:
+    """The faults of one code, in the order of the files: a thousand of one kind read as one mistake."""
+
+    code: str
+    title: str
+    rows: tuple[FaultRow, ...]
+
+    @property
+    def remedy(self) -> str:
+        """How to mend all of them, where one sentence serves."""
+        remedies = {row.remedy for row in self.rows}
+        return remedies.pop() if len(remedies) == 1 else ""
+
+    @property
+    def first(self) -> tuple[FaultRow, ...]:
+        return self.rows[:FAULTS_AT_SIGHT]
+
+    @property
+    def rest(self) -> tuple[FaultRow, ...]:
+        """What is folded away."""
+        return self.rows[FAULTS_AT_SIGHT:]
+
+
+@dataclass(frozen=True)
 class MainScore:
     """One of the few scores on the private page; all are on the entry's own page."""
 
@@ -76,7 +101,7 @@ class SubmissionPage:
     submission: Submission
     standing: Standing
     fingerprint: str
-    faults: tuple[FaultRow, ...]
+    faults: tuple[FaultGroup, ...]
     evaluations: tuple[EvaluationView, ...]
     facts: tuple[tuple[str, str], ...]
 
@@ -124,7 +149,7 @@ def submission_page(submission: Submission) -> SubmissionPage:
         submission=submission,
         standing=standing(submission, evaluations),
         fingerprint=fingerprint(submission, evaluations),
-        faults=tuple(_fault_row(fault) for fault in submission.faults),
+        faults=_fault_groups(submission.faults),
         evaluations=tuple(_evaluation_view(evaluation) for evaluation in evaluations),
         facts=tuple(declared_facts(submission.declared)),
     )
@@ -187,6 +212,13 @@ def _valid_standing(
     if Evaluation.State.FAILED in states:
         return Standing("failed", "Scoring failed. This is our fault, and cost no quota.")
     return Standing("cancelled", submission.reason or "Cancelled before it was scored.")
+
+
+def _fault_groups(faults: Sequence[dict[str, str]]) -> tuple[FaultGroup, ...]:
+    rows: dict[str, list[FaultRow]] = {}
+    for row in map(_fault_row, faults):
+        rows.setdefault(row.code, []).append(row)
+    return tuple(FaultGroup(code, group[0].title, tuple(group)) for code, group in rows.items())
 
 
 def _fault_row(fault: dict[str, str]) -> FaultRow:

@@ -90,9 +90,7 @@ def test_a_bad_file_gets_every_fault_with_place_and_remedy(browser: Client) -> N
     work()
     page = detail(browser, sent)
     assert page.first("div", "state").first("span", "mark").text == "invalid"
-    faults = {
-        row.first("a").attributes["href"]: row.text for row in page.first("table", "faults").first("tbody").all("tr")
-    }
+    faults = {group.first("a").attributes["href"]: group.text for group in page.all("section", "faults")}
     assert set(faults) == {f"/help/formats/#{code}" for code in ("missing-query", "list-too-short", "repeated-image")}
     assert missing in faults["/help/formats/#missing-query"]
     assert "ranking.json" in faults["/help/formats/#list-too-short"]
@@ -107,7 +105,11 @@ def test_more_faults_than_are_listed_are_counted(browser: Client) -> None:
     work()
     submission = Submission.objects.get()
     assert submission.more_faults > 0
-    assert f"And {submission.more_faults} more like these." in detail(browser, sent).text
+    page = detail(browser, sent)
+    assert f"And {submission.more_faults} more like these." in page.text
+    groups = page.all("section", "faults")
+    assert sum(len(table.first("tbody").all("tr")) for group in groups for table in group.all("table")) == 100
+    assert "more of this kind" in groups[0].first("details").text, "many of a kind are folded away"
 
 
 def test_what_is_wrong_with_the_form_stands_at_its_field_and_the_rest_is_kept(browser: Client) -> None:
