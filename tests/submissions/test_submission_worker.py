@@ -21,7 +21,7 @@ from submissions.services import dispatch, publication
 pytestmark = pytest.mark.django_db(transaction=True)
 
 KILLS = 10
-SENT = 24
+SENT = 20
 """More than are killed: some end before the kill."""
 
 
