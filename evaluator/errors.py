@@ -100,6 +100,16 @@ FAULTS: dict[str, FaultKind] = {
         "Remove the reference image before you cut the list, or list one image more.",
     ),
     "list-too-long": FaultKind("A ranking that is too long", "Cut the list; the protocol says where."),
+    # Vectors
+    "vector-not-finite": FaultKind(
+        "A vector that is not finite", "Look for NaN and overflow in your encoder; float32 must hold every number."
+    ),
+    "vector-zero": FaultKind(
+        "A zero vector", "A vector of zeros has no direction to compare; encode the image or query again."
+    ),
+    "vector-dimension": FaultKind(
+        "Vectors of another dimension", "Encode queries and gallery with the same model, into vectors of one length."
+    ),
     # What reading costs
     "needs-memory": FaultKind(
         "The file needs too much memory to read", "Keep to the list length that the protocol asks for."

@@ -19,6 +19,8 @@ from evaluator.id_table import IdTable
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
+VectorArray = NDArray[np.float32]
+IndexArray = NDArray[np.intp]
 
 
 class Condition(StrEnum):
@@ -191,6 +193,26 @@ class Ranking:
     unknown: tuple[str, ...] = ()
     members: IntArray | None = None  # (n, 3) CIRR's subset file; None where it was not given
     format: str = ""
+
+
+class Similarity(StrEnum):
+    """How two vectors are compared."""
+
+    COSINE = "cosine"
+    INNER_PRODUCT = "inner product"
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """Vectors of one run, parallel to the split: ``queries`` (n, d) to its queries, ``gallery`` (G, d) to its images.
+
+    Any floating dtype, byte order and memory order; the gallery may be a memory-mapped file. Rows of images that are in
+    no gallery are never read.
+    """
+
+    queries: NDArray[np.floating]
+    gallery: NDArray[np.floating]
+    similarity: Similarity = Similarity.COSINE
 
 
 @dataclass(frozen=True, eq=False)
