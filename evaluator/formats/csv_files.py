@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from evaluator.errors import FaultList
 from evaluator.formats.source import Limits, UnreadableError
-from evaluator.formats.tables import Table, cut_line, first_line, refuse_long
+from evaluator.formats.tables import LONGEST_LOOK, Table, cut_line, first_line, refuse_long
 from evaluator.formats.text import lines
 from evaluator.formats.written import Written, quoted
 from evaluator.types import Split
@@ -30,6 +30,7 @@ def is_csv(text: str) -> bool:
 def read_csv(text: str, split: Split, limits: Limits, faults: FaultList) -> Written:
     """Read a CSV file: ``query``, ``image``, and ``rank`` or ``score``; the rank decides where there are both."""
     refuse_long(text, limits)
+    _refuse_wide_header(text)
     rows = _numbered(text)
     line, names = next(rows)
     columns = _header(names, line)
@@ -55,6 +56,13 @@ def _numbered(text: str) -> Iterator[tuple[int, list[str]]]:
     except csv.Error as error:
         code = "truncated" if "unexpected end" in str(error) else "csv-row"
         raise UnreadableError(code, f"line {rows.line_num}", found=str(error), expected="fields, quoted") from error
+
+
+def _refuse_wide_header(text: str) -> None:
+    """Refuse a header of millions of names before each is looked at."""
+    if len(first_line(text)) == LONGEST_LOOK:
+        found = f"a first line of {LONGEST_LOOK:,} characters or more"
+        raise UnreadableError("csv-header", "line 1", found=found, expected="a header: query,image,rank")
 
 
 def _header(names: list[str], line: int) -> dict[str, int]:

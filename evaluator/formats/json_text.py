@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,8 @@ from evaluator.formats.source import Limits, UnreadableError
 
 _MOST_REPEATS = 100_000
 """Repeated keys remembered; a file with more is bad enough, and must not cost more memory than its text."""
+_KEY_END = re.compile(r'"\s*:')
+_SHORTEST_PAIR = len('"":1,')
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,18 @@ def refuse_costly(text: str, limits: Limits) -> None:
     """Refuse text that would become far more memory than it has bytes, before it is read."""
     _refuse_more(text, "[{", limits.containers, "too-many-lists")
     _refuse_more(text, ",", limits.entries, "too-many-entries")
+    if len(text) // _SHORTEST_PAIR > limits.keys:
+        number = sum(1 for _ in _KEY_END.finditer(text))
+        _refuse(number, limits.keys, "too-many-queries")
 
 
 def _refuse_more(text: str, signs: str, limit: int, code: str) -> None:
     """Count ``signs``, unless the text is too short for so many: each value takes two characters or more."""
-    if len(text) // 2 <= limit:
-        return
-    number = sum(map(text.count, signs))
+    if len(text) // 2 > limit:
+        _refuse(sum(map(text.count, signs)), limit, code)
+
+
+def _refuse(number: int, limit: int, code: str) -> None:
     if number > limit:
         raise UnreadableError(code, found=f"{number:,}", expected=f"at most {limit:,}")
 

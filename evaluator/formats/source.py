@@ -25,6 +25,8 @@ class Limits:
     """Image ids in the file, and cells of the ranking (queries times the longest list): 4,181 x 2,296 fits."""
     containers: int = 8_000_000
     """Lists and objects in a JSON file: three bytes of text each, but 60 and more of memory."""
+    keys: int = 4_000_000
+    """Keys of JSON objects, counted before they are read: five bytes of text each, but 200 and more of memory."""
     queries: int = 200_000
     """Queries in the file; the largest split has 30,031."""
     archive_entries: int = 1_000

@@ -18,6 +18,8 @@ from evaluator.formats.source import Limits, UnreadableError
 from evaluator.formats.written import Written, quoted
 
 _WHOLE = re.compile(r"\d{1,9}", re.ASCII)
+LONGEST_LOOK = 10_000
+"""Characters of a first line that are looked at to know it."""
 
 
 @dataclass
@@ -80,7 +82,8 @@ def _refuse_equal_ranks(query: str, rows: _Rows, order: Sequence[int], faults: F
 def first_line(text: str) -> str:
     """Return the first line that is not blank, or its beginning."""
     body = text.lstrip("\r\n ")  # not a tab: it may be the first, empty field
-    return body[: body.find("\n")][:10_000] if "\n" in body else body[:10_000]
+    end = body.find("\n", 0, LONGEST_LOOK)
+    return body[: LONGEST_LOOK if end < 0 else end]
 
 
 def cut_line(text: str) -> int:

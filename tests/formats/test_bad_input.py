@@ -138,6 +138,11 @@ class TestJson:
         (fault,) = faults(split, _with_value(form, token))
         assert fault.code == "too-deep"
 
+    def test_more_keys_than_memory_has_room_for(self, split: Split, form: str) -> None:
+        """Counted before they are read: twelve million of them, in 144 MB, once took more than 3 GB."""
+        assert codes(split, written(form), limits=Limits(keys=5))[0] == "too-many-queries"
+        assert read(split, written(form), limits=Limits(keys=30)).images.shape == (12, 5)
+
     def test_nested_a_hundred_thousand_deep(self, split: Split, form: str) -> None:
         assert codes(split, _with_value(form, "[" * 100_000 + "]" * 100_000))[0] == "too-deep"
 
