@@ -65,7 +65,7 @@ def load(path: Path) -> Split:
         raise EvaluatorError(f"{path} is a bundle of format {found}, this evaluator reads {FORMAT}")
     try:
         return _split(header, arrays)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise EvaluatorError(f"{path} is a damaged split bundle: {error!r}") from error
 
 
