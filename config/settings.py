@@ -187,8 +187,9 @@ UNPACKED_MAX_BYTES = whole("UNPACKED_MAX_BYTES", 200_000_000, least=1024)
 """What it may unpack to, as on the command line (``evaluator.formats.Limits``)."""
 QUOTA_PER_DAY = whole("QUOTA_PER_DAY", 10, least=1)
 """Submissions a team may have scored on one board in a UTC day, unless the board says otherwise (decision 28)."""
-INVALID_PER_HOUR = whole("INVALID_PER_HOUR", 30, least=1)
-"""Invalid files a team may send in an hour: they cost no quota, so they have a limit of their own (decision 25)."""
+FREE_PER_HOUR = whole("FREE_PER_HOUR", 30, least=1)
+"""Submissions that cost no quota (invalid, only checked, cancelled) a team may send in an hour: a limit of their own
+(decision 25)."""
 EVALUATION_SECONDS = whole("EVALUATION_SECONDS", 600, least=5)
 """The one number that all time limits of a task derive from: how long one attempt may take."""
 READ_SECONDS = whole("READ_SECONDS", 120, least=1)
@@ -206,7 +207,7 @@ WORKER_SILENCE_SECONDS = 30
 """A worker that has not been heard of for so long counts as gone on the status page."""
 
 # ── Celery ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-CELERY_BROKER_URL = text("BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = text("BROKER_URL", "filesystem://localhost")
 BROKER_FOLDER = VAR / "broker"
 if CELERY_BROKER_URL.startswith("filesystem"):
     for _folder in ("messages", "control", "processed"):
@@ -248,5 +249,10 @@ LOGGING = {
     "filters": {"subject": {"()": "config.logs.SubjectFilter"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(subject)s] %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["subject"]}},
+    "loggers": {
+        # Celery's own line for each task knows nothing of what it was about; ours say the same and more.
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+    },
     "root": {"handlers": ["stderr"], "level": choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))},
 }

@@ -53,6 +53,9 @@ class UploadForm(forms.Form):
     paper_url = forms.CharField(required=False, max_length=200, label="Paper", widget=forms.URLInput, help_text=ADDRESS)
     code_url = forms.CharField(required=False, max_length=200, label="Code", widget=forms.URLInput, help_text=ADDRESS)
 
+    check_only = forms.BooleanField(required=False, widget=forms.HiddenInput)
+    """The second button: a dry run."""
+
     def __init__(
         self,
         data: Mapping[str, Any] | None = None,

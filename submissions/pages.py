@@ -106,6 +106,12 @@ class SubmissionPage:
     facts: tuple[tuple[str, str], ...]
 
     @property
+    def can_score(self) -> bool:
+        """Whether it was only checked, with a good result, where this site could score it."""
+        checked = self.submission.check_only and self.submission.state == Submission.State.VALID
+        return checked and not self.submission.split.hidden_truth
+
+    @property
     def can_publish(self) -> bool:
         scored = any(view.evaluation.state == Evaluation.State.SCORED for view in self.evaluations)
         return scored and self.submission.published_at is None
@@ -163,7 +169,12 @@ def standing(submission: Submission, evaluations: Sequence[Evaluation]) -> Stand
 
 def fingerprint(submission: Submission, evaluations: Sequence[Evaluation]) -> str:
     """Return what changes exactly when the page would look different; the live script compares it."""
-    parts = [submission.state, submission.published_at, [(one.pk, one.state) for one in evaluations]]
+    parts = [
+        submission.state,
+        submission.check_only,
+        submission.published_at,
+        [(one.pk, one.state) for one in evaluations],
+    ]
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
@@ -201,6 +212,14 @@ def _valid_standing(
         return Standing(
             "checked", "The files are good. The truth is hidden: the official server scores them. No quota was used."
         )
+    if submission.check_only:
+        return Standing("checked", "The files are good. Nothing was scored and no quota was used.")
+    return _scoring_standing(submission, evaluations, since, ahead)
+
+
+def _scoring_standing(
+    submission: Submission, evaluations: Sequence[Evaluation], since: datetime | None, ahead: int | None
+) -> Standing:
     states = {one.state for one in evaluations}
     if Evaluation.State.SCORING in states:
         return Standing("scoring", "The files are good; a worker is scoring them.", since, 0)

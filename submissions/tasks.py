@@ -8,6 +8,7 @@ from celery import shared_task
 
 from leaderboard.models import Split
 from leaderboard.services.entries import refresh_comparisons
+from submissions.models import Evaluation, Submission
 from submissions.services import evaluations, validation
 from submissions.subject import about
 
@@ -17,14 +18,16 @@ log = logging.getLogger(__name__)
 @shared_task
 def validate(submission: int) -> None:
     """Check a submission's files."""
-    with about(submission=submission):
+    split = Submission.objects.filter(pk=submission).values_list("split__slug", flat=True).first()
+    with about(submission=submission, split=split):
         validation.validate(submission)
 
 
 @shared_task
 def score(evaluation: int) -> None:
     """Score one evaluation."""
-    with about(evaluation=evaluation):
+    split = Evaluation.objects.filter(pk=evaluation).values_list("version__split__slug", flat=True).first()
+    with about(evaluation=evaluation, split=split):
         evaluations.score(evaluation)
 
 

@@ -11,6 +11,7 @@ urlpatterns = [
     path("submissions/", views.my_submissions, name="list"),
     path("submissions/<uuid:public_id>/", views.detail, name="detail"),
     path("submissions/<uuid:public_id>/state/", views.state, name="state"),
+    path("submissions/<uuid:public_id>/score/", views.score, name="score"),
     path("submissions/<uuid:public_id>/publish/", views.publish, name="publish"),
     path("submissions/<uuid:public_id>/withdraw/", views.withdraw, name="withdraw"),
     path("submissions/<uuid:public_id>/cancel/", views.cancel, name="cancel"),

@@ -27,9 +27,10 @@ from submissions import pages, selectors
 from submissions.forms import UploadForm
 from submissions.models import Submission
 from submissions.services import publication
+from submissions.services.evaluations import score_checked
 from submissions.services.quota import quota_of
 from submissions.services.receipt import receive
-from submissions.services.refusals import IllegalMove, QuotaExceeded, SplitClosed, TooManyInvalid, UploadRefused
+from submissions.services.refusals import IllegalMove, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
 from submissions.services.uploads import is_oversized
 
 
@@ -98,6 +99,13 @@ def state(request: HttpRequest, public_id: UUID) -> HttpResponseBase:
 
 @login_required
 @require_POST
+def score(request: HttpRequest, public_id: UUID) -> HttpResponse:
+    """Have a dry run scored after all."""
+    return _decide(request, public_id, score_checked, "It is being scored.")
+
+
+@login_required
+@require_POST
 def publish(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Put a submission's entries on their boards."""
     return _decide(request, public_id, publication.publish, "Published: the entry stands on its boards now.")
@@ -137,11 +145,12 @@ def _receive(request: HttpRequest, board: Board, form: UploadForm) -> HttpRespon
             declared=form.declared,
             paper_url=said["paper_url"],
             code_url=said["code_url"],
+            check_only=said["check_only"],
         )
     except UploadRefused as refusal:
         form.note_refusal(refusal.messages)
         return _form_page(request, board, form, 422)
-    except (QuotaExceeded, TooManyInvalid) as refusal:
+    except (QuotaExceeded, TooManyFree) as refusal:
         form.add_error(None, str(refusal))
         return _form_page(request, board, form, 429)
     except SplitClosed as refusal:
@@ -170,7 +179,7 @@ def _decide(request: HttpRequest, public_id: UUID, service: Callable[[Submission
         raise PermissionDenied("Only its team decides about a submission.")
     try:
         service(submission)
-    except IllegalMove as refusal:
+    except (IllegalMove, QuotaExceeded, SplitClosed) as refusal:
         messages.error(request, str(refusal))
     else:
         messages.success(request, done)

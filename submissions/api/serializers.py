@@ -34,6 +34,9 @@ class UploadSerializer(serializers.Serializer):  # type: ignore[type-arg]  # gen
     text_only_subset = serializers.FileField(required=False, allow_empty_file=True)
     image_only = serializers.FileField(required=False, allow_empty_file=True)
     image_only_subset = serializers.FileField(required=False, allow_empty_file=True)
+    check_only = serializers.BooleanField(
+        required=False, default=False, help_text="A dry run: check the files, score nothing, take no quota."
+    )
     backbone = serializers.CharField(required=False, allow_blank=True)
     parameters = serializers.CharField(required=False, allow_blank=True, help_text="In millions; empty if not known.")
     query_text_note = serializers.CharField(required=False, allow_blank=True)
@@ -113,7 +116,18 @@ class SubmissionSerializer(serializers.ModelSerializer):  # type: ignore[type-ar
     class Meta:
         model = Submission
         fields = (
-            *("id", "url", "split", "method", "team", "state", "received_at", "finished_at", "published_at"),
+            *(
+                "id",
+                "url",
+                "split",
+                "method",
+                "team",
+                "state",
+                "check_only",
+                "received_at",
+                "finished_at",
+                "published_at",
+            ),
             *("declared", "quota_state", "reason", "reference", "evaluations"),
         )
 

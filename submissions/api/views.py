@@ -32,8 +32,9 @@ from submissions.api.serializers import (
 )
 from submissions.models import Submission
 from submissions.services import publication
+from submissions.services.evaluations import score_checked
 from submissions.services.receipt import Received, receive
-from submissions.services.refusals import IllegalMove, QuotaExceeded, SplitClosed, TooManyInvalid, UploadRefused
+from submissions.services.refusals import IllegalMove, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
 from submissions.services.uploads import field_of, is_oversized
 
 _KEY = OpenApiParameter(
@@ -90,7 +91,7 @@ class SubmissionList(ListAPIView):  # type: ignore[type-arg]  # generic in the s
             return Response({"detail": str(refusal)}, codes.HTTP_409_CONFLICT)
         except QuotaExceeded as refusal:
             return _later(refusal.resets_at, detail=str(refusal), limit=refusal.limit)
-        except TooManyInvalid as refusal:
+        except TooManyFree as refusal:
             return _later(refusal.retry_at, detail=str(refusal))
         answer = SubmissionDetailSerializer(received.submission, context=self.get_serializer_context()).data
         code = codes.HTTP_201_CREATED if received.created else codes.HTTP_200_OK
@@ -126,6 +127,19 @@ class _Decision(SubmissionDetail):
 
 
 _DECIDED = {200: SubmissionDetailSerializer, 409: OpenApiResponse(description="It does not fit the state.")}
+
+
+class Score(_Decision):
+    """Have a submission that was only checked scored after all; it takes quota now."""
+
+    @extend_schema(request=None, responses={**_DECIDED, 429: _ANSWERS[429]})
+    def post(self, request: Request, public_id: UUID) -> Response:
+        try:
+            return self.decide(request, public_id, score_checked)
+        except QuotaExceeded as refusal:
+            return _later(refusal.resets_at, detail=str(refusal), limit=refusal.limit)
+        except SplitClosed as refusal:
+            return Response({"detail": str(refusal)}, codes.HTTP_409_CONFLICT)
 
 
 class Publish(_Decision):
@@ -182,6 +196,7 @@ def _receive(request: Request) -> Received:
         declared=form.declared,
         paper_url=said["paper_url"],
         code_url=said["code_url"],
+        check_only=said["check_only"],
         idempotency_key=request.headers.get("Idempotency-Key", ""),
     )
 

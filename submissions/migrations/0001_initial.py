@@ -49,6 +49,7 @@ class Migration(migrations.Migration):
                 ("public_id", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ("declared", models.JSONField(default=dict)),
                 ("digest", models.CharField(max_length=64)),
+                ("check_only", models.BooleanField(default=False)),
                 ("idempotency_key", models.CharField(blank=True, max_length=100)),
                 (
                     "state",

@@ -37,6 +37,8 @@ class Submission(models.Model):
     declared = models.JSONField(default=dict)
     digest = models.CharField(max_length=64)
     """SHA-256 over the digests of all files with their conditions: same bytes, same submission (decision 29)."""
+    check_only = models.BooleanField(default=False)
+    """A dry run: checked like any other, not scored, free of quota (decision 24). Its team may have it scored later."""
     idempotency_key = models.CharField(max_length=100, blank=True)
 
     state = models.CharField(max_length=12, choices=State.choices, default=State.RECEIVED)

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.models import Team
 from evaluator import __version__, scoring
 from evaluator.errors import EvaluatorError
 from evaluator.store import load_run, save_run
@@ -20,10 +21,13 @@ from leaderboard import bundles
 from leaderboard.models import SplitVersion
 from leaderboard.services import entries
 from submissions.models import Evaluation, Submission
-from submissions.services import dispatch, failures, states
+from submissions.services import dispatch, failures, quota, states
+from submissions.services.boards import open_version
 from submissions.services.failures import LeaseKeeper
 from submissions.services.refusals import IllegalMove
 from submissions.services.states import Claim
+
+RESERVED = Submission.QuotaState.RESERVED
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +35,10 @@ log = logging.getLogger(__name__)
 def versions_to_score(submission: Submission) -> list[SplitVersion]:
     """Return every current version that a checked submission fits, its own board's first (decision 3).
 
-    Boards that are closed or whose truth is hidden are left out, and a submission to a hidden one has none at all.
+    Boards that are closed or whose truth is hidden are left out. A submission to a hidden one has none at all, nor has
+    a dry run.
     """
-    if submission.split.hidden_truth:
+    if submission.split.hidden_truth or submission.check_only:
         return []
     fitting = SplitVersion.objects.filter(current=True, fit_key=submission.fit_key, split__hidden_truth=False)
     wanted = fitting.filter(Q(split__open=True) | Q(split=submission.split_id)).select_related("split")
@@ -68,6 +73,20 @@ def score_again(submission: Submission) -> list[Evaluation]:
     for evaluation in made:
         dispatch.evaluation_after_commit(evaluation.pk)
     return made
+
+
+@transaction.atomic
+def score_checked(submission: Submission) -> list[Evaluation]:
+    """Have a dry run scored after all: it takes quota now. Raises QuotaExceeded, SplitClosed or IllegalMove."""
+    Team.objects.select_for_update().get(pk=submission.team_id)
+    row = Submission.objects.select_for_update(of=("self",)).select_related("split", "team").get(pk=submission.pk)
+    if not row.check_only or row.state != Submission.State.VALID or row.split.hidden_truth:
+        raise IllegalMove("Only a submission that was checked and not scored can be scored now.")
+    if open_version(row.split).fit_key != row.fit_key:
+        raise IllegalMove("The split has changed since this was checked. Send the files again.")
+    row.check_only, row.quota_day, row.quota_state = False, quota.reserve(row.team, row.split), RESERVED
+    row.save(update_fields=["check_only", "quota_day", "quota_state"])
+    return score_again(row)
 
 
 def score(pk: int) -> None:

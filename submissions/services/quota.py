@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import Team
 from leaderboard.models import Split
 from submissions.models import Quota, Submission
-from submissions.services.refusals import QuotaExceeded, TooManyInvalid
+from submissions.services.refusals import QuotaExceeded, TooManyFree
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,19 @@ def _move(submission: int, before: tuple[str, ...], after: str) -> bool:
     return bool(rows.update(quota_state=after))
 
 
-def refuse_after_too_many_invalid(team: Team) -> None:
-    """Raise TooManyInvalid when the team's last hour holds its limit of invalid files (decision 25)."""
+def refuse_after_too_many_free(team: Team) -> None:
+    """Raise TooManyFree when the team's last hour holds its limit of files that cost no quota (decision 25).
+
+    Invalid, only checked or cancelled in time: each cost a worker's time. A failure of ours is not counted.
+    """
     hour = timedelta(hours=1)
-    limit = settings.INVALID_PER_HOUR
-    recent = Submission.objects.filter(
-        team=team, state=Submission.State.INVALID, finished_at__gt=timezone.now() - hour
-    ).order_by("-finished_at")
+    limit = settings.FREE_PER_HOUR
+    free = Submission.objects.filter(team=team, quota_state=Submission.QuotaState.RETURNED)
+    recent = (
+        free.exclude(state=Submission.State.FAILED)
+        .filter(finished_at__gt=timezone.now() - hour, evaluations__isnull=True)
+        .order_by("-finished_at")
+    )
     at_limit = recent.values_list("finished_at", flat=True)[limit - 1 : limit].first()
     if at_limit is not None:
-        raise TooManyInvalid(at_limit + hour)
+        raise TooManyFree(at_limit + hour)

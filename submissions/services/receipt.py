@@ -16,9 +16,10 @@ from evaluator import bundle
 from leaderboard.models import Method, Split, SplitVersion
 from submissions.models import Evaluation, Run, RunFile, Submission
 from submissions.services import dispatch, quota, uploads
+from submissions.services.boards import open_version
 from submissions.services.declared import check_declared
 from submissions.services.methods import check_method, method_of, tidy_name
-from submissions.services.refusals import SplitClosed, UploadRefused
+from submissions.services.refusals import UploadRefused
 
 LONGEST_KEY = 100
 
@@ -43,6 +44,7 @@ class _Upload:
     code_url: str
     declared: dict[str, Any]
     idempotency_key: str
+    check_only: bool
     files: tuple[uploads.Uploaded, ...]
     digest: str = field(init=False)
 
@@ -60,11 +62,13 @@ def receive(  # noqa: PLR0913 (all by name: what a form asks for)
     paper_url: str = "",
     code_url: str = "",
     idempotency_key: str = "",
+    check_only: bool = False,
 ) -> Received:
     """Store an upload as a submission and have it checked after commit.
 
-    Raises UploadRefused, SplitClosed, QuotaExceeded or TooManyInvalid, and then nothing is kept. The same bytes for the
+    Raises UploadRefused, SplitClosed, QuotaExceeded or TooManyFree, and then nothing is kept. The same bytes for the
     same method answer with the submission that is under way or scored, a repeated ``idempotency_key`` with its own.
+    ``check_only`` is a dry run: the files are checked and not scored, and no quota is taken.
     """
     version = open_version(split)
     team = personal_team(user)
@@ -77,24 +81,14 @@ def receive(  # noqa: PLR0913 (all by name: what a form asks for)
     if wrong:
         raise UploadRefused(wrong)
     files = uploads.digested(runs)
-    return _keep(_Upload(user, team, version, name, paper_url, code_url, facts, idempotency_key, files))
-
-
-def open_version(split: Split) -> SplitVersion:
-    """Return the version that submissions are checked against now. Raises SplitClosed."""
-    version = SplitVersion.objects.select_related("split").filter(split=split, current=True).first()
-    if version is None:
-        raise SplitClosed(f"{split.name} shows reported numbers only: there are no queries to rank here.")
-    if not split.open:
-        raise SplitClosed(f"{split.name} takes no submissions at the moment.")
-    return version
+    return _keep(_Upload(user, team, version, name, paper_url, code_url, facts, idempotency_key, check_only, files))
 
 
 def _keep(upload: _Upload) -> Received:
     """Return the submission that this upload is, storing it only when it is new."""
     if known := _known(upload):
         return Received(known, created=False)
-    quota.refuse_after_too_many_invalid(upload.team)
+    quota.refuse_after_too_many_free(upload.team)
     names = uploads.store(upload.files)
     created = False
     try:
@@ -125,11 +119,18 @@ def _create(upload: _Upload, method: Method) -> Submission:
         team=upload.team,
         user=upload.user,
         declared=upload.declared,
+        check_only=upload.check_only,
         digest=upload.digest,
         idempotency_key=upload.idempotency_key,
         received_at=timezone.now(),
-        quota_day=quota.reserve(upload.team, upload.version.split),
+        **_quota_columns(upload),
     )
+
+
+def _quota_columns(upload: _Upload) -> dict[str, Any]:
+    if upload.check_only:
+        return {"quota_day": quota.today(), "quota_state": Submission.QuotaState.RETURNED}
+    return {"quota_day": quota.reserve(upload.team, upload.version.split)}
 
 
 def _create_runs(submission: Submission, files: Sequence[uploads.Uploaded], names: Sequence[str]) -> None:
@@ -157,7 +158,8 @@ def _same_key(upload: _Upload) -> Submission | None:
     if not upload.idempotency_key:
         return None
     known = Submission.objects.filter(user=upload.user, idempotency_key=upload.idempotency_key).first()
-    if known is not None and (known.digest, known.split_id) != (upload.digest, upload.version.split_id):
+    asked = (upload.digest, upload.version.split_id, upload.check_only)
+    if known is not None and (known.digest, known.split_id, known.check_only) != asked:
         raise UploadRefused(
             {"idempotency_key": ["This key was used for another upload. Use a new key for a new file."]}
         )
@@ -168,23 +170,26 @@ def _same_bytes(upload: _Upload) -> Submission | None:
     """Return the submission of the same bytes that is under way or has come out well.
 
     An upload is scored on every split it fits (decision 3), so one for a sister split is the same submission. One that
-    was checked against other queries or another gallery is not.
+    was checked against other queries or another gallery is not; nor is a dry run, for who wants a score.
     """
     split = upload.version.split
     evaluations = Evaluation.objects.filter(submission=OuterRef("pk"))
     alive = evaluations.filter(state__in=[Evaluation.State.QUEUED, Evaluation.State.SCORING, Evaluation.State.SCORED])
     checked = Q(state=Submission.State.VALID, fit_key=upload.version.fit_key)
-    came_out = Exists(alive) if not split.hidden_truth else ~Exists(evaluations)
+    came_out = Q(Exists(alive)) if not split.hidden_truth else ~Q(Exists(evaluations))
+    if upload.check_only:
+        came_out |= Q(check_only=True)
     under_way = Q(state__in=[Submission.State.RECEIVED, Submission.State.VALIDATING])
+    same = Submission.objects.all() if upload.check_only else Submission.objects.filter(check_only=False)
     return (
-        Submission.objects.filter(
+        same.filter(
             under_way | (checked & came_out),
             team=upload.team,
             method__name=upload.method_name,
             digest=upload.digest,
             split__in=_splits_it_fits(upload.version),
         )
-        .order_by("received_at")
+        .order_by("check_only", "received_at")
         .first()
     )
 

@@ -30,13 +30,13 @@ class QuotaExceeded(Exception):  # noqa: N818 (a verdict)
         )
 
 
-class TooManyInvalid(Exception):  # noqa: N818 (a verdict)
-    """The team sent too many invalid files within an hour (decision 25)."""
+class TooManyFree(Exception):  # noqa: N818 (a verdict)
+    """The team sent too many files within an hour that cost no quota (decision 25)."""
 
     def __init__(self, retry_at: datetime) -> None:
         self.retry_at = retry_at
         super().__init__(
-            "Your team sent too many files with faults within an hour. Check the next one at home with "
+            "Your team sent too many files within an hour that were not scored. Check the next one at home with "
             f"`python -m evaluator check`, and send it from {retry_at:%H:%M} UTC on."
         )
 

@@ -58,7 +58,7 @@ def test_a_wrong_value_stops_the_process_and_names_the_variable(
 def test_the_defaults_are_embedded_and_their_secret_is_kept_private(tmp_path: Path) -> None:
     code = "print(settings.DATABASES['default']['ENGINE'], settings.CELERY_BROKER_URL, settings.SECRET_KEY)"
     first, second = load(tmp_path, code), load(tmp_path, code)
-    assert first.stdout.startswith("django.db.backends.sqlite3 filesystem:// ")
+    assert first.stdout.startswith("django.db.backends.sqlite3 filesystem://localhost ")
     assert first.stdout == second.stdout, "a secret that changes at each start logs everybody out"
     assert (tmp_path / "secret-key").stat().st_mode & 0o077 == 0
 

@@ -126,7 +126,7 @@ def test_beyond_the_quota_it_says_when(ada: Caller, board: Any) -> None:
 
 
 def test_too_many_invalid_files_wait(ada: Caller, board: Any, settings: Any) -> None:
-    settings.INVALID_PER_HOUR = 1
+    settings.FREE_PER_HOUR = 1
     ada.send(board, {"x": []})
     work()
     answer = ada.send(board)

@@ -384,8 +384,8 @@ def test_every_log_line_says_what_it_is_about(send: Any, caplog: pytest.LogCaptu
     evaluation = submission.evaluations.get()
     tasks.score(evaluation.pk)
     lines = [(record.__dict__["subject"], record.getMessage().split(":")[0].split(";")[0]) for record in caplog.records]
-    assert (f"submission={submission.pk}", "valid") in lines
-    assert (f"evaluation={evaluation.pk}", "scored") in lines
+    assert (f"submission={submission.pk} split=tiny-circo", "valid") in lines
+    assert (f"evaluation={evaluation.pk} split=tiny-circo", "scored") in lines
 
 
 def test_api_numbers_are_strict_json(send: Any) -> None:

@@ -15,7 +15,7 @@ from sending import ranking, work
 from submissions.models import Quota
 from submissions.services import publication, quota
 from submissions.services.quota import quota_of, resets_at
-from submissions.services.refusals import QuotaExceeded, TooManyInvalid
+from submissions.services.refusals import QuotaExceeded, TooManyFree
 
 
 def at(instant: datetime) -> Any:
@@ -101,11 +101,11 @@ def test_boards_and_teams_are_counted_apart(
 
 @pytest.mark.django_db
 def test_invalid_files_have_a_limit_of_their_own(send: Callable[..., Any], settings: Any) -> None:
-    settings.INVALID_PER_HOUR = 3
+    settings.FREE_PER_HOUR = 3
     for number in range(3):
         send(lists={str(number): []})
         work()
-    with pytest.raises(TooManyInvalid) as refusal:
+    with pytest.raises(TooManyFree) as refusal:
         send()
     with at(refusal.value.retry_at + timedelta(seconds=1)):
         assert send().created

@@ -19,9 +19,10 @@ from leaderboard.models import Method
 from submissions.models import Submission
 from submissions.services import publication
 from submissions.services.declared import check_declared
+from submissions.services.evaluations import score_checked
 from submissions.services.methods import is_web_address
 from submissions.services.quota import quota_of
-from submissions.services.refusals import SplitClosed, UploadRefused
+from submissions.services.refusals import IllegalMove, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
 from submissions.services.sweep import sweep
 
 
@@ -234,3 +235,66 @@ def test_an_address_given_later_replaces_the_earlier_one(send: Callable[..., Any
     send(paper_url="https://example.org/a")
     send(lists=ranking(board.content, 1), paper_url="https://example.org/b", code_url="")
     assert Method.objects.get().paper_url == "https://example.org/b"
+
+
+@pytest.mark.django_db
+def test_a_dry_run_is_checked_for_nothing_and_scored_on_request(send: Callable[..., Any], board: Any) -> None:
+    """Decision 24: the upload page's dry run has the same checker and the same words, and takes no quota."""
+    checked = send(check_only=True).submission
+    work()
+    checked.refresh_from_db()
+    assert (checked.state, checked.evaluations.count()) == ("valid", 0)
+    assert quota_of(checked.team, board.split).used == 0
+    assert send(check_only=True).submission == checked, "the same files need no second check"
+    score_checked(checked)
+    work()
+    assert checked.evaluations.get(version__split=board.split).state == "scored"
+    assert quota_of(checked.team, board.split).used == 1
+    with pytest.raises(IllegalMove):
+        score_checked(checked)
+    assert quota_of(checked.team, board.split).used == 1
+
+
+@pytest.mark.django_db
+def test_a_dry_run_never_stands_in_for_a_submission(send: Callable[..., Any], board: Any) -> None:
+    checked = send(check_only=True).submission
+    work()
+    scored = send()
+    assert scored.created
+    work()
+    assert scored.submission.evaluations.filter(state="scored").exists()
+    assert not checked.evaluations.exists()
+    assert send(check_only=True).submission == scored.submission, "what was scored was checked"
+
+
+@pytest.mark.django_db
+def test_a_dry_run_beyond_the_quota_waits_for_tomorrow(send: Callable[..., Any], board: Any, settings: Any) -> None:
+    settings.QUOTA_PER_DAY = 1
+    send(lists=ranking(board.content, seed=1))
+    checked = send(check_only=True).submission
+    work()
+    with pytest.raises(QuotaExceeded):
+        score_checked(checked)
+    checked.refresh_from_db()
+    assert (checked.check_only, checked.quota_state, checked.evaluations.count()) == (True, "returned", 0)
+
+
+@pytest.mark.django_db
+def test_a_dry_run_of_a_bad_file_lists_the_same_faults(send: Callable[..., Any], board: Any) -> None:
+    lists = dict(list(ranking(board.content).items())[1:])
+    dry, real = send(lists, check_only=True).submission, send(lists).submission
+    work()
+    for submission in (dry, real):
+        submission.refresh_from_db()
+    assert dry.state == "invalid"
+    assert dry.faults == real.faults
+
+
+@pytest.mark.django_db
+def test_dry_runs_have_a_limit_too(send: Callable[..., Any], board: Any, settings: Any) -> None:
+    settings.FREE_PER_HOUR = 2
+    for seed in range(2):
+        send(lists=ranking(board.content, seed=seed), check_only=True)
+        work()
+    with pytest.raises(TooManyFree):
+        send(lists=ranking(board.content, seed=9))

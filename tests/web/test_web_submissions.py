@@ -272,3 +272,17 @@ def test_the_list_costs_the_same_however_long_it_is(browser: Client, django_asse
     for number in range(1, 5):
         send(browser, method=f"m{number}")
     assert queries() == few
+
+
+def test_a_dry_run_is_offered_beside_the_upload_and_can_be_scored_afterwards(browser: Client) -> None:
+    frozen("demo-circus", "circus-multi")
+    assert "Only check the files" in browser.get("/submit/demo-circus/").content.decode()
+    sent = send(browser, check_only="true")
+    work()
+    page = detail(browser, sent)
+    assert page.first("div", "state").first("span", "mark").text == "checked"
+    assert "Score it" in page.text
+    submission = Submission.objects.get()
+    browser.post(f"/submissions/{submission.public_id}/score/")
+    work()
+    assert detail(browser, sent).first("div", "state").first("span", "mark").text == "scored"
