@@ -27,7 +27,7 @@ class _Rows:
     """The rows of one query, as they come."""
 
     images: list[str] = field(default_factory=list)
-    keys: list[float] = field(default_factory=list)
+    keys: array[float] = field(default_factory=lambda: array("d"))
     lines: array[int] = field(default_factory=lambda: array("I"))
 
 
@@ -64,11 +64,12 @@ class Table:
         keys = rows.keys
         if all(keys[i] < keys[i + 1] for i in range(len(keys) - 1)):
             return rows
-        order = sorted(range(len(keys)), key=lambda i: (keys[i], rows.images[i].removeprefix(self.image_prefix)))
+        order = sorted(range(len(keys)), key=lambda i: rows.images[i].removeprefix(self.image_prefix))
+        order.sort(key=keys.__getitem__)  # two stable sorts take half the memory of one by pairs
         if not self.by_score:
             _refuse_equal_ranks(query, rows, order, faults)
-        lines = array("I", (rows.lines[i] for i in order))
-        return _Rows([rows.images[i] for i in order], [keys[i] for i in order], lines)
+        ordered_keys, lines = array("d", map(keys.__getitem__, order)), array("I", map(rows.lines.__getitem__, order))
+        return _Rows([rows.images[i] for i in order], ordered_keys, lines)
 
 
 def _refuse_equal_ranks(query: str, rows: _Rows, order: Sequence[int], faults: FaultList) -> None:
