@@ -29,6 +29,8 @@ _BLOCK = 250
 """Resamples weighed at once: bounds the memory of a split with many clusters."""
 _MOST_UNDEFINED = 0.01
 """Share of resamples that may lack a value (a ratio by 0, a group that was not drawn) before there is no interval."""
+_ROUNDING = 1e-12
+"""Equal values summed in another order differ by less than this, relative where they pass 1."""
 _NORMAL = NormalDist()
 
 Interval = tuple[float, float]
@@ -86,10 +88,13 @@ class Bootstrap:
 def bootstrap_interval(found: Bootstrap) -> Interval | None:
     """Return the widened BCa interval, which holds the value itself.
 
-    None with fewer than two clusters, or where more than one in a hundred resamples has no value.
+    None with fewer than two clusters, where more than one in a hundred resamples has no value, and where no resample
+    has another value: that says nothing of what was not drawn, and [v, v] would claim certainty.
     """
     defined = np.sort(found.resampled[np.isfinite(found.resampled)])
     if found.clusters < 2 or not len(defined) or len(defined) < (1 - _MOST_UNDEFINED) * len(found.resampled):
+        return None
+    if defined[-1] - defined[0] <= _ROUNDING * max(1.0, abs(found.value)):
         return None
     bias = _bias(defined, found.value)
     acceleration = _acceleration(found.left_out, found.sizes)

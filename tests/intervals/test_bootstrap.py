@@ -99,6 +99,13 @@ class TestBootstrapInterval:
         low, high = bootstrap_interval(Bootstrap(0.5, resampled, left_out, (3,), 3)) or (1, 0)
         assert 0 <= low < high <= 1
 
+    @pytest.mark.parametrize("value", [0.0, 0.5])
+    def test_what_no_resample_changes_is_not_certain(self, value: float) -> None:
+        """A ΔmAP of 0, because no negative was retrieved, once stood on the board as 0.00 [0.00, 0.00]."""
+        alike = np.full(1000, value)
+        alike[7] += 1e-16
+        assert bootstrap_interval(Bootstrap(value, alike, np.full(40, value), (40,), 40)) is None
+
     @pytest.mark.parametrize("clusters", [2, 3, 4])
     def test_very_few_clusters_reach_to_the_ends(self, clusters: int) -> None:
         resampled = np.linspace(0, 1, 1000)

@@ -143,9 +143,13 @@ def test_few_unclustered_queries_take_wilson() -> None:
 def test_strata_are_resampled_within_themselves() -> None:
     """V's solved and unsolved queries were drawn in fixed numbers: what lies between the strata is no chance at all."""
     strata = np.repeat([0, 1], [70, 80]).astype(np.int32)
-    rank = np.where(strata == 0, 1, 2).astype(np.int32)  # every solved query a hit, no other
+    rank = np.where(strata == 0, 1, 2).astype(np.int32)
+    rank[::10] = 3 - rank[::10]  # most solved queries are hits, few of the others
     clusters = np.arange(150, dtype=np.int32)
-    assert interval(clusters, rank, "Recall@1", strata) == (70 / 150, 70 / 150)
-    low, high = interval(clusters, rank, "Recall@1")
-    assert low < 70 / 150 - 0.05
-    assert high > 70 / 150 + 0.05
+    within = interval(clusters, rank, "Recall@1", strata)
+    across = interval(clusters, rank, "Recall@1")
+    shares = np.array([63 / 70, 8 / 80])
+    half = 1.96 * np.sqrt(np.array([70, 80]) * shares * (1 - shares) @ np.ones(2)) / 150
+    assert within == pytest.approx((71 / 150 - half, 71 / 150 + half), abs=0.012)
+    assert across[0] < within[0] - 0.02
+    assert across[1] > within[1] + 0.02
