@@ -104,7 +104,7 @@ def lookalike(part: str) -> Lookalike:
     return Lookalike(
         name=f"circo-{part}",
         query_ids=frozenset(str(index) for index in range(count)),
-        sentence=f"The file has the {count} query ids of CIRCO's {part} split: upload it to circo-{part}.",
+        sentence=f"The query ids are those of CIRCO's {part} split, which has {count}: upload it to circo-{part}.",
     )
 
 

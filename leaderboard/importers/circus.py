@@ -80,7 +80,8 @@ def _read_cirr(folders: Folders) -> _Audited:
     images = tuple(name for part in cirr.PUBLISHED for name in cirr.read_images(folders, part))
     require_counts({"images": CIRR_GALLERY_SIZE}, {"images": len(set(images))}, "image_splits of CIRR")
     pool = Pool("all CIRR images", "", images)
-    return _Audited("cirr", queries, pool, cirr.LICENCE, "image set", lookalikes=_cirr_lookalikes(folders))
+    lookalikes = tuple(cirr.lookalike(folders, part, cirr.CIRCUS_TAKES) for part in ("val", "test1"))
+    return _Audited("cirr", queries, pool, cirr.LICENCE, "image set", lookalikes=lookalikes)
 
 
 def _read_fashioniq(folders: Folders) -> _Audited:
@@ -125,12 +126,6 @@ _READERS: Mapping[str, Callable[[Folders], _Audited]] = {
     "lasco": _read_lasco,
     "circo": _read_circo,
 }
-
-
-def _cirr_lookalikes(folders: Folders) -> tuple[Lookalike, ...]:
-    val = "It was ranked over the cirr-val gallery of 2,297 images: upload it to cirr-val, or rank all 21,551 images."
-    test = "Upload it to cirr-test1, or rank the queries of circus-cirr over all 21,551 images."
-    return cirr.lookalike(folders, "val", val), cirr.lookalike(folders, "test1", test)
 
 
 def _split(audited: _Audited, lists: release.Lists, position: Mapping[int, int]) -> Split:

@@ -28,6 +28,7 @@ PUBLISHED = {
 """Counts of the official files, by part. The paper's 4,184 val queries is a typo (README of the data set)."""
 
 QUERIES_OF_CIRCUS = 4_170
+CIRCUS_TAKES = "rankings of all 21,551 CIRR images, keyed by row number (query_idx)"
 
 
 @dataclass(frozen=True)
@@ -72,23 +73,33 @@ def read_images(folders: Folders, part: str) -> tuple[str, ...]:
     return names
 
 
-def lookalike(folders: Folders, part: str, sentence: str) -> Lookalike:
-    """Return what marks a file made for ``cirr-val`` or ``cirr-test1``, and the sentence that says how to mend it."""
+def lookalike(folders: Folders, part: str, here: str) -> Lookalike:
+    """Return what marks a file made for ``cirr-val`` or ``cirr-test1``; ``here`` is what the split at hand takes."""
     return Lookalike(
         name=f"cirr-{part}",
         query_ids=frozenset(caption.pairid for caption in read_captions(folders, part)),
         images=frozenset(read_images(folders, part)),
-        sentence=sentence,
+        sentence=_either(f"cirr-{part}", takes(part), here),
     )
 
 
-def circus_lookalike() -> Lookalike:
+def circus_lookalike(here: str) -> Lookalike:
     """Return what marks a file made for ``circus-cirr``: row numbers instead of pairids."""
     return Lookalike(
         name="circus-cirr",
         query_ids=frozenset(str(index) for index in range(QUERIES_OF_CIRCUS)),
-        sentence="circus-cirr is keyed by row number; key the file by CIRR's pairid, or upload it to circus-cirr.",
+        sentence=_either("circus-cirr", CIRCUS_TAKES, here),
     )
+
+
+def takes(part: str) -> str:
+    """Return what ``cirr-val`` or ``cirr-test1`` takes, in words."""
+    return f"rankings of {part}'s {PUBLISHED[part]['images']:,} images, keyed by pairid"
+
+
+def _either(other: str, theirs: str, here: str) -> str:
+    """Return a remedy that holds whether a file's queries, its images or both are those of the other split."""
+    return f"{other} takes {theirs}; here you need {here}."
 
 
 def _caption(row: Record, hidden: bool) -> Caption:
@@ -127,10 +138,7 @@ def _read_part(folders: Folders, part: str, name: str) -> Split:
         clusters=dense_numbers(caption.image_set for caption in captions),
         cluster_name="image set",
         hidden_truth=part == "test1",
-        lookalikes=(
-            lookalike(folders, other, f"Upload it to cirr-{other}, or rank CIRR's {part} queries and images."),
-            circus_lookalike(),
-        ),
+        lookalikes=(lookalike(folders, other, takes(part)), circus_lookalike(takes(part))),
         licence=LICENCE,
     )
 
