@@ -9,6 +9,7 @@ from evaluator.formats.ids import NO_IMAGE
 from evaluator.formats.lists import Lists, read_lists
 from evaluator.formats.source import Limits
 from evaluator.formats.written import Written, quoted
+from evaluator.ranks import candidates
 from evaluator.types import BoolArray, IntArray, Ranking, Split
 
 
@@ -68,22 +69,7 @@ def _note_images(
 
 def _note_wrong_lengths(lists: Lists, split: Split, faults: FaultList) -> None:
     """Note lists that end before the protocol's length, unless that is all of the gallery."""
-    _note_short(lists, np.minimum(split.protocol.list_length, _candidates(split)), faults)
-
-
-def _candidates(split: Split) -> IntArray:
-    """Return how many images each query's list can hold (n,): the gallery without the removed reference."""
-    most = np.iinfo(np.int32).max
-    sizes = np.array([most if gallery.size is None else gallery.size for gallery in split.galleries], dtype=np.int32)
-    candidates = sizes[split.gallery_of]
-    if split.protocol.remove_reference:
-        galleries = [set(gallery.images.tolist()) for gallery in split.galleries]
-        inside = [
-            len(galleries[number].intersection(images))
-            for number, images in zip(split.gallery_of.tolist(), split.references, strict=True)
-        ]
-        candidates = candidates - np.array(inside, dtype=np.int32)
-    return candidates
+    _note_short(lists, np.minimum(split.protocol.list_length, candidates(split)), faults)
 
 
 def _note_short(lists: Lists, wanted: IntArray, faults: FaultList) -> None:
