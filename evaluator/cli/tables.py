@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evaluator.errors import FAULTS, Fault, SubmissionError
 from evaluator.formats import FORMATS
-from evaluator.measures import describe
+from evaluator.measures import cells, describe
 from evaluator.measures.base import Unit
 from evaluator.types import Condition, Ranking, Score, Scorecard, Split
 
@@ -79,10 +79,10 @@ def _table(condition: Condition | None, chosen: Sequence[Score], reasons: dict[s
 def _cell(score: Score, reasons: dict[str, int]) -> str:
     if score.value is None:
         return f"{_MISSING} ({reasons.setdefault(score.reason, len(reasons) + 1)})"
-    scale = 100 if describe(score.measure).unit is Unit.PERCENT else 1
+    value = cells.cell(score.measure, score.value)
     if score.low is None or score.high is None:
-        return f"{score.value * scale:.2f}"
-    return f"{score.value * scale:.2f} [{score.low * scale:.2f}, {score.high * scale:.2f}]"
+        return value
+    return f"{value} [{cells.cell(score.measure, score.low)}, {cells.cell(score.measure, score.high)}]"
 
 
 def _named(split: Split) -> str:

@@ -19,8 +19,9 @@ from evaluator import store
 from evaluator import types as ev
 from evaluator.errors import EvaluatorError
 from evaluator.intervals import holm, paired_test
+from evaluator.measures import cells
 from evaluator.scoring import contributions
-from leaderboard import bundles, formatting
+from leaderboard import bundles
 from leaderboard.models import Comparison, Entry, Method, Score, Split, SplitVersion
 from leaderboard.selectors.board_query import BoardQuery
 from leaderboard.selectors.ordering import load_board, placed_entries
@@ -88,8 +89,8 @@ def _score(entry: Entry, score: ev.Score) -> Score:
         high=score.high,
         n=score.n,
         reason=score.reason,
-        shown="" if score.value is None else formatting.cell(score.measure, score.value),
-        shown_interval=formatting.interval(score.measure, score.low, score.high),
+        shown="" if score.value is None else cells.cell(score.measure, score.value),
+        shown_interval=cells.interval(score.measure, score.low, score.high),
     )
 
 

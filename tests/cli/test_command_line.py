@@ -18,8 +18,9 @@ from formats.writers import cirr, plain
 
 from evaluator import bundle, protocols
 from evaluator.__main__ import main
+from evaluator.cli import tables
 from evaluator.cli.progress import ProgressBar
-from evaluator.types import Split
+from evaluator.types import Condition, Score, Scorecard, Split, Subset
 
 ROOT = Path(__file__).parents[2]
 QUERIES = tuple("012")
@@ -144,6 +145,17 @@ def test_the_table_of_scores_is_in_percent(circo: str, data_folder: Path, capsys
     (row,) = [line for line in out.splitlines() if line.strip().startswith("mAP@5 ")]
     assert row.split()[:3] == ["mAP@5", "%", "0.49"]
     assert row.split()[3].startswith("[")
+
+
+def test_a_cell_is_written_as_the_board_writes_it(split: Split) -> None:
+    """The command line once had its own decimals: a ratio of 4.836 was 4.84, and a bound of -1e-6 was "-0.00"."""
+    found = [
+        Score(Subset.ALL, Condition.MULTIMODAL, "", "MultiRatio(mAP@10)", 4.8361, 4.5, 5.1, 9),
+        Score(Subset.ALL, Condition.MULTIMODAL, "", "DeltamAP@10", 0.0, -1e-6, 0.01, 9),
+    ]
+    table = tables.scores(Scorecard(tuple(found), {}, "1"), split)
+    assert "4.836 [4.500, 5.100]" in table
+    assert "0.00 [0.00, 1.00]" in table
 
 
 def test_conditions_are_scored_side_by_side(packed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

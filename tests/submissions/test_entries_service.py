@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sending import good_ranking, ranking, work
 
 from evaluator.intervals import holm
-from leaderboard import formatting
+from evaluator.measures import cells
 from leaderboard.models import Comparison
 from leaderboard.services import entries
 from submissions.services import publication
@@ -31,12 +31,12 @@ from submissions.services import publication
     ],
 )
 def test_cells(measure: str, value: float, shown: str) -> None:
-    assert formatting.cell(measure, value) == shown
+    assert cells.cell(measure, value) == shown
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-10, max_value=10))
 def test_a_cell_is_within_half_a_unit_of_its_value(value: float) -> None:
-    shown = formatting.cell("mAP@10", value)
+    shown = cells.cell("mAP@10", value)
     assert abs(float(shown) - 100 * value) <= 0.005 + 1e-9
     assert shown != "-0.00"
 
@@ -44,14 +44,14 @@ def test_a_cell_is_within_half_a_unit_of_its_value(value: float) -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_nothing_that_is_not_finite_is_shown(value: float) -> None:
     with pytest.raises(ValueError, match="not finite"):
-        formatting.cell("Recall@10", value)
+        cells.cell("Recall@10", value)
     with pytest.raises(ValueError, match="not finite"):
-        formatting.interval("Recall@10", 0.1, value)
+        cells.interval("Recall@10", 0.1, value)
 
 
 def test_intervals() -> None:
-    assert formatting.interval("Recall@10", 0.5, 0.625) == "50.00–62.50"
-    assert formatting.interval("Recall@10", None, None) == ""
+    assert cells.interval("Recall@10", 0.5, 0.625) == "50.00–62.50"
+    assert cells.interval("Recall@10", None, None) == ""
 
 
 @pytest.fixture

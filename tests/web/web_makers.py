@@ -11,7 +11,7 @@ from accounts.models import Team, User
 from accounts.services import personal_team
 from demo.tiny import tiny_split
 from evaluator import __version__
-from leaderboard import formatting
+from evaluator.measures import cells
 from leaderboard.models import Entry, Method, Score, SplitVersion
 from leaderboard.services.splits import freeze_split
 
@@ -83,6 +83,6 @@ def add_scores(made: Entry, values: Values, condition: str = "multimodal", group
             high=high,
             n=12,
             reason="" if value is not None else "not available: needs more",
-            shown="" if value is None else formatting.cell(measure, value),
-            shown_interval=formatting.interval(measure, low, high),
+            shown="" if value is None else cells.cell(measure, value),
+            shown_interval=cells.interval(measure, low, high),
         )

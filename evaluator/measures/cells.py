@@ -1,10 +1,14 @@
-"""How a number is written for people: once, when it is stored. Order and arithmetic always use the full precision."""
+"""How a number is written for people, on the board as on the command line.
+
+Order and arithmetic always use the full precision (public report A17).
+"""
 
 from __future__ import annotations
 
 import math
 
-from evaluator.measures import Unit, describe
+from evaluator.measures.base import Unit
+from evaluator.measures.registry import describe
 
 PERCENT_DECIMALS = 2
 NUMBER_DECIMALS = 3
