@@ -98,8 +98,17 @@ class ReportedFile:
 
 @lru_cache(maxsize=1)
 def read_reported() -> tuple[ReportedFile, ...]:
-    """Return every committed publication, checked. Raises ReportedFileError."""
-    return tuple(read_reported_file(path) for path in sorted(FOLDER.glob("*.json")))
+    """Return every committed publication, checked. Raises ReportedFileError.
+
+    A method has one reported row on a board: two publications would overwrite each other's at every load.
+    """
+    publications = tuple(read_reported_file(path) for path in sorted(FOLDER.glob("*.json")))
+    rows = ((part.board, entry.method) for file in publications for part in file.boards for entry in part.entries)
+    try:
+        _check_once(rows, "reported rows of all publications")
+    except ValueError as error:
+        raise ReportedFileError(str(error)) from error
+    return publications
 
 
 def board_notes(board: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -32,22 +33,25 @@ def load_reported(publications: Iterable[ReportedFile]) -> Loaded:
     ensure_boards()
     loaded = Loaded()
     for publication in publications:
-        for part in publication.boards:
-            _load_board(publication, part, loaded)
+        kept = [entry.pk for part in publication.boards for entry in _load_board(publication, part, loaded)]
+        for entry in _entries_of(publication).exclude(pk__in=kept):
+            loaded.removed.append(str(entry))
+            entry.delete()
     return loaded
 
 
-def _load_board(publication: ReportedFile, part: ReportedBoard, loaded: Loaded) -> None:
+def _entries_of(publication: ReportedFile) -> QuerySet[Entry]:
+    """Return what stands on any board from this publication, at whichever commit it was read."""
+    at_any_commit = Q(source_url=publication.url) | Q(source_url__startswith=f"{publication.url}/tree/")
+    return Entry.objects.filter(at_any_commit, trust=Entry.Trust.REPORTED)
+
+
+def _load_board(publication: ReportedFile, part: ReportedBoard, loaded: Loaded) -> list[Entry]:
     split = Split.objects.get(slug=part.board)
-    for reported in part.entries:
-        _load_entry(publication, split, reported, loaded)
-    stale = Entry.objects.filter(split=split, trust=Entry.Trust.REPORTED, source_url=publication.permalink)
-    for entry in stale.exclude(method__name__in=[reported.method for reported in part.entries]):
-        loaded.removed.append(str(entry))
-        entry.delete()
+    return [_load_entry(publication, split, reported, loaded) for reported in part.entries]
 
 
-def _load_entry(publication: ReportedFile, split: Split, reported: ReportedEntry, loaded: Loaded) -> None:
+def _load_entry(publication: ReportedFile, split: Split, reported: ReportedEntry, loaded: Loaded) -> Entry:
     method = _method(reported)
     entry, created = Entry.objects.get_or_create(
         split=split, method=method, trust=Entry.Trust.REPORTED, defaults={"published_at": timezone.now()}
@@ -64,6 +68,7 @@ def _load_entry(publication: ReportedFile, split: Split, reported: ReportedEntry
     changed |= _replace_scores(entry, reported.scores)
     names = loaded.new if created else loaded.changed if changed else loaded.unchanged
     names.append(str(entry))
+    return entry
 
 
 def _method(reported: ReportedEntry) -> Method:

@@ -184,6 +184,19 @@ def test_a_number_that_changed_and_a_row_that_went_are_followed() -> None:
     assert scores.get(measure="mAP@10", group="").shown == "50.0"
 
 
+def test_a_publication_read_at_another_commit_takes_its_old_rows_along() -> None:
+    """Rows were once looked for at the new commit only, and on the boards still named: those that went stayed."""
+    load_reported(read_reported())
+    circus = next(reported for reported in read_reported() if reported.name == "CIRCUS")
+    first, *others = circus.boards
+    moved = replace(circus, commit="f" * 40, boards=(replace(first, entries=first.entries[1:]),))
+    loaded = load_reported([moved])
+    assert len(loaded.removed) == 1 + sum(len(part.entries) for part in others)
+    assert len(loaded.changed) == len(first.entries) - 1
+    boards = {entry.split.slug for entry in Entry.objects.filter(trust=Entry.Trust.REPORTED).select_related("split")}
+    assert boards == {first.board, "pinpoint", "pinpoint-paper"}
+
+
 def test_a_broken_file_of_numbers_loads_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{}", encoding="utf-8")
     monkeypatch.setattr("leaderboard.reported.FOLDER", tmp_path)

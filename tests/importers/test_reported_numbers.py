@@ -162,6 +162,14 @@ def test_the_two_pinpoint_sources_never_share_a_board() -> None:
     assert [part.board for part in _file("PinPoint release").boards] == ["pinpoint"]
 
 
+def test_a_method_has_one_reported_row_on_a_board(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("one.json", "two.json"):
+        (tmp_path / name).write_bytes((FOLDER / "circus.json").read_bytes())
+    monkeypatch.setattr("leaderboard.reported.FOLDER", tmp_path)
+    with pytest.raises(ReportedFileError, match="more than once"):
+        read_reported.__wrapped__()
+
+
 def test_every_publication_says_where_it_is() -> None:
     for reported in read_reported():
         assert reported.permalink.startswith("https://")
