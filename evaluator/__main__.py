@@ -13,7 +13,7 @@ from evaluator import __version__, bundle
 from evaluator.cli import reports, tables
 from evaluator.cli.progress import ProgressBar
 from evaluator.errors import EvaluatorError, FaultList, SubmissionError
-from evaluator.formats import SourceFile, read_run
+from evaluator.formats import DEFAULT, SourceFile, read_run
 from evaluator.scoring import score
 from evaluator.types import Condition, Ranking, Split
 
@@ -101,11 +101,12 @@ def _read_files(options: argparse.Namespace) -> dict[Condition, list[SourceFile]
     paths = {Condition.MULTIMODAL: options.files}
     if options.command == "score":
         paths |= {Condition.TEXT_ONLY: options.text_only, Condition.IMAGE_ONLY: options.image_only}
-    return {
-        condition: [SourceFile(path.name, path.read_bytes()) for path in given]
-        for condition, given in paths.items()
-        if given
-    }
+    return {condition: [_read(path) for path in given] for condition, given in paths.items() if given}
+
+
+def _read(path: Path) -> SourceFile:
+    with path.open("rb") as opened:
+        return SourceFile(path.name, opened.read(DEFAULT.unpacked_bytes + 1))  # enough to see that it is too large
 
 
 def _scores(rankings: Mapping[Condition, Ranking], split: Split, options: argparse.Namespace) -> str:

@@ -22,12 +22,12 @@ _CIRR_METRIC = re.compile(rb'"metric"\s*:\s*"(recall|recall_subset)"')
 
 def unpack(source: SourceFile, limits: Limits) -> list[SourceFile]:
     """Return the plain file in ``source``; two files where a zip holds CIRR's pair. Raises UnreadableError."""
+    if len(source.content) > limits.unpacked_bytes:
+        raise _too_large(limits)
     if source.content.startswith(_GZIP):
         return [_plain(SourceFile(source.name, _gunzip(source.content, limits)))]
     if source.content.startswith(_ZIP):
         return [_plain(inner) for inner in _unzip(source, limits)]
-    if len(source.content) > limits.unpacked_bytes:
-        raise _too_large(limits)
     return [source]
 
 

@@ -226,6 +226,16 @@ def test_a_missing_file_is_said_in_one_sentence(packed: str, capsys: pytest.Capt
     assert (status, out, err) == (2, "", "evaluator: cannot read nowhere.json: No such file or directory\n")
 
 
+@pytest.mark.parametrize("beginning", [b"", b"\x1f\x8b", b"PK\x03\x04"])
+def test_of_an_enormous_file_only_the_beginning_is_read(
+    packed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], beginning: bytes
+) -> None:
+    name = write(tmp_path, beginning)
+    os.truncate(name, 2**33)  # 8 GiB, of which the disk holds nothing
+    status, report = run_json(capsys, "check", name, "--split", packed)
+    assert (status, [fault["code"] for fault in report["faults"]]) == (1, ["too-large"])
+
+
 @pytest.mark.parametrize("arguments", [[], ["check"], ["check", "a.json"], ["rank", "a.json", "--split", "b"]])
 def test_wrong_usage(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
