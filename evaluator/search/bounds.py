@@ -88,3 +88,13 @@ def to_bfloat16(rows: VectorArray) -> VectorArray:
     odd = (bits >> np.uint32(16)) & np.uint32(1)
     kept: VectorArray = ((bits + np.uint32(0x7FFF) + odd) & np.uint32(0xFFFF0000)).view(np.float32)
     return kept
+
+
+def rounding_errors(rows: VectorArray) -> FloatArray:
+    """Return how far each row (m,) is from its bfloat16."""
+    errors = np.empty(len(rows))
+    for start in range(0, len(rows), 64):  # few enough for their copies to stay in a processor's second cache
+        some = rows[start : start + 64]
+        off = some - to_bfloat16(some)
+        errors[start : start + 64] = np.einsum("ij,ij->i", off, off, dtype=np.float64)
+    return np.asarray(np.sqrt(errors))

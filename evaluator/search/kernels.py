@@ -159,5 +159,5 @@ def true_cells(mask: NDArray[np.bool_]) -> IndexArray:
     if mask.shape[1] % 8:
         return np.asarray(np.flatnonzero(mask))
     words = np.flatnonzero(mask.view(np.uint64))
-    row, byte = np.nonzero(mask.reshape(-1, 8)[words])
-    return np.asarray(words[row] * 8 + byte)
+    found = np.flatnonzero(mask.reshape(-1, 8)[words])
+    return np.asarray((words[found >> 3] << 3) + (found & 7))

@@ -26,27 +26,56 @@ _ROWS = 64
 """Rows worked on at a time: their float64 copies stay in a processor's second cache."""
 
 
-def fold(products: FloatArray) -> FloatArray:
+def fold(products: FloatArray, spare: FloatArray | None = None) -> FloatArray:
     """Return the sums (m,) of the rows of (m, d): the second half is added to the first until one column is left.
 
-    With an odd number of columns the middle one waits for the next turn.
+    With an odd number of columns the middle one waits for the next turn. ``products`` is overwritten; so is ``spare``,
+    memory of (m, half of d) that a caller may lend.
     """
-    while (width := products.shape[1]) > 1:
+    width = products.shape[1]
+    into = np.empty((len(products), (width + 1) // 2)) if spare is None else spare
+    while width > 1:
         half = (width + 1) // 2
-        folded = products[:, :half].copy()
-        folded[:, : width - half] += products[:, half:]
-        products = folded
+        np.add(products[:, : width - half], products[:, half:width], out=into[:, : width - half])
+        if width % 2:
+            into[:, half - 1] = products[:, half - 1]
+        products, into, width = into, products, half
     return products[:, 0]
 
 
 def pair_scores(queries: VectorArray, gallery: VectorArray, rows: IndexArray, columns: IndexArray) -> FloatArray:
     """Return the scores (m,) of the pairs ``queries[rows[i]]`` and ``gallery[columns[i]]``."""
     scores = np.empty(len(rows))
-    for part in parts(len(rows), _ROWS):
-        products = queries[rows[part]].astype(np.float64)
-        products *= gallery[columns[part]]
-        scores[part] = fold(products)
+    spare = np.empty((_ROWS, (queries.shape[1] + 1) // 2))
+    for part, left, right in double_pairs(queries, gallery, rows, columns):
+        np.multiply(left, right, out=left)
+        scores[part] = fold(left, spare[: len(left)])
     return scores
+
+
+def double_pairs(
+    queries: VectorArray, gallery: VectorArray, rows: IndexArray, columns: IndexArray
+) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+    """Yield pairs of vectors in float64, some at a time and always in the same memory."""
+    size = min(len(rows), _ROWS)
+    double = np.empty((2, size, queries.shape[1]))
+    for part, *singles in single_pairs(queries, gallery, rows, columns):
+        left, right = double[:, : part.stop - part.start]
+        left[...], right[...] = singles
+        yield part, left, right
+
+
+def single_pairs(
+    queries: VectorArray, gallery: VectorArray, rows: IndexArray, columns: IndexArray
+) -> Iterator[tuple[slice, VectorArray, VectorArray]]:
+    """Yield the same in float32."""
+    size = min(len(rows), _ROWS)
+    single = np.empty((2, size, queries.shape[1]), dtype=np.float32)
+    for part in parts(len(rows), _ROWS):
+        left, right = single[:, : part.stop - part.start]
+        np.take(queries, rows[part], axis=0, out=left, mode="clip")
+        np.take(gallery, columns[part], axis=0, out=right, mode="clip")
+        yield part, left, right
 
 
 def parts(count: int, size: int) -> Iterator[slice]:
@@ -94,11 +123,11 @@ class Vectors:
     def lengths(self, raw: VectorArray) -> FloatArray:
         """Return the lengths (m,) of raw rows; not finite where a coordinate is not."""
         squared = np.empty(len(raw))
+        spare = np.empty((_ROWS, (raw.shape[1] + 1) // 2))
         with np.errstate(invalid="ignore"):
-            for part in parts(len(raw), _ROWS):
-                rows = raw[part].astype(np.float64)
-                rows *= rows
-                squared[part] = fold(rows)
+            for part, rows in _doubled(raw):
+                np.multiply(rows, rows, out=rows)
+                squared[part] = fold(rows, spare[: len(rows)])
         return np.sqrt(squared)
 
     def normalised(self, raw: VectorArray, lengths: FloatArray) -> VectorArray:
@@ -107,8 +136,16 @@ class Vectors:
             return raw
         inverse = 1.0 / lengths
         scaled = np.empty_like(raw)
-        for part in parts(len(raw), _ROWS):
-            rows = raw[part].astype(np.float64)
-            rows *= inverse[part, np.newaxis]
+        for part, rows in _doubled(raw):
+            np.multiply(rows, inverse[part, np.newaxis], out=rows)
             scaled[part] = rows
         return scaled
+
+
+def _doubled(rows: VectorArray) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield rows in float64, some at a time and always in the same memory."""
+    memory = np.empty((min(len(rows), _ROWS), rows.shape[1]))
+    for part in parts(len(rows), _ROWS):
+        double = memory[: part.stop - part.start]
+        double[...] = rows[part]
+        yield part, double

@@ -10,14 +10,12 @@ import numpy as np
 
 from evaluator.search import bounds
 from evaluator.search.plan import Clusters, Lines
-from evaluator.search.scores import pair_scores, parts
+from evaluator.search.scores import double_pairs, pair_scores, single_pairs
 from evaluator.search.survey import Queries
 from evaluator.types import BoolArray, FloatArray, IndexArray, VectorArray
 
 Beats = Callable[[IndexArray, IndexArray], BoolArray]
 """Whether each of some things stands above a line."""
-_PAIRS = 64
-"""Pairs looked at again at a time."""
 _DENSE = 64
 """Pairs in doubt for each image of a block, beyond which images are looked at for equal vectors."""
 
@@ -141,16 +139,15 @@ class Judge:
     def _single(self, block: Block, query: IndexArray, column: IndexArray) -> FloatArray:
         """Return products of pairs in float32."""
         products = np.empty(len(query))
-        for part in parts(len(query), _PAIRS):
-            products[part] = np.einsum("ij,ij->i", self._queries.scaled[query[part]], block.scaled[column[part]])
+        for part, left, right in single_pairs(self._queries.scaled, block.scaled, query, column):
+            products[part] = np.einsum("ij,ij->i", left, right)
         return products
 
     def _double(self, block: Block, query: IndexArray, column: IndexArray) -> FloatArray:
         """Return products of pairs in float64, in any order."""
         products = np.empty(len(query))
-        for part in parts(len(query), _PAIRS):
-            left = self._queries.scaled[query[part]].astype(np.float64)
-            products[part] = np.einsum("ij,ij->i", left, block.scaled[column[part]].astype(np.float64))
+        for part, left, right in double_pairs(self._queries.scaled, block.scaled, query, column):
+            products[part] = np.einsum("ij,ij->i", left, right)
         return products
 
     def _exact(self, block: Block, query: IndexArray, column: IndexArray) -> FloatArray:

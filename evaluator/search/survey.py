@@ -35,7 +35,7 @@ class Queries:
         lengths = row_lengths(rows)
         scale = power_of_two(lengths)
         scaled = (rows * scale[:, np.newaxis]).astype(np.float32)
-        return cls(rows, scaled, scale, lengths * scale, row_lengths(scaled - bounds.to_bfloat16(scaled)))
+        return cls(rows, scaled, scale, lengths * scale, bounds.rounding_errors(scaled))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -71,7 +71,7 @@ class Survey:
     scores: FloatArray  # (pairs,)
     sample: VectorArray  # (sample, d)
     bad: list[int] = field(default_factory=list)
-    """Positions of vectors that are not finite, or zero where a direction is needed; if there are any, all else is void."""
+    """Positions of vectors that are not finite, or zero where a direction is needed: then all else is void."""
     longest: float = 0.0
     worst: float = 0.0
     """The largest distance of a vector from its bfloat16; 0 where it was not asked for."""
@@ -108,7 +108,7 @@ def survey(
         sample[here] = rows[chosen[here] - part.start]
         cosine = gallery.similarity == Similarity.COSINE
         longest = _UNIT if cosine else float(lengths.max()) * _UNIT
-        worst = float(row_lengths(rows - bounds.to_bfloat16(rows)).max()) if rounded else 0.0
+        worst = float(bounds.rounding_errors(rows).max()) if rounded else 0.0
         with lock:
             found.longest, found.worst = max(found.longest, longest), max(found.worst, worst)
 

@@ -54,9 +54,7 @@ print(top_k(embeddings, 7).images.tolist())
 
 
 def test_the_command_line_needs_neither() -> None:
-    shown = (
-        WITHOUT + "import runpy; sys.argv = ['evaluator', '--help']; runpy.run_module('evaluator', run_name='__main__')"
-    )
+    run = "import runpy; sys.argv = ['evaluator', '--help']; runpy.run_module('evaluator', run_name='__main__')"
     assert "score" in python(WITHOUT + run)
 
 
