@@ -37,7 +37,7 @@ def folder() -> Path:
 
 def beat(name: str, queues: Iterable[str]) -> None:
     """Say that this worker is alive."""
-    path = folder() / f"{re.sub(r'[^A-Za-z0-9@._-]', '_', name)}.json"
+    path = _file_of(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     now = datetime.now(UTC).isoformat()
@@ -47,21 +47,39 @@ def beat(name: str, queues: Iterable[str]) -> None:
 
 def forget(name: str) -> None:
     """Say that this worker has stopped in good order."""
-    (folder() / f"{re.sub(r'[^A-Za-z0-9@._-]', '_', name)}.json").unlink(missing_ok=True)
+    _file_of(name).unlink(missing_ok=True)
 
 
-def keep_beating(name: str, queues: Iterable[str]) -> threading.Event:
-    """Beat from a thread until the returned event is set. A full disk costs a beat, never the worker."""
-    stop, kept = threading.Event(), tuple(queues)
+def _file_of(name: str) -> Path:
+    return folder() / f"{re.sub(r'[^A-Za-z0-9@._-]', '_', name)}.json"
 
-    def go_on() -> None:
-        while not stop.wait(BEAT_SECONDS):
-            with contextlib.suppress(OSError):
-                beat(name, kept)
 
-    beat(name, kept)
-    threading.Thread(target=go_on, name="worker-beat", daemon=True).start()
-    return stop
+class Heart:
+    """Beats from a thread until it is stopped. A full disk costs a beat, never the worker."""
+
+    def __init__(self, name: str, queues: Iterable[str]) -> None:
+        self._name, self._queues = name, tuple(queues)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._go_on, name="worker-beat", daemon=True)
+
+    def start(self) -> None:
+        """Beat once, now, and then go on."""
+        self._beat()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop, and be forgotten: a beat under way ends first, else it would bring the worker back."""
+        self._stopped.set()
+        self._thread.join()
+        forget(self._name)
+
+    def _go_on(self) -> None:
+        while not self._stopped.wait(BEAT_SECONDS):
+            self._beat()
+
+    def _beat(self) -> None:
+        with contextlib.suppress(OSError):
+            beat(self._name, self._queues)
 
 
 def known_workers() -> list[Worker]:

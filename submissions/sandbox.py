@@ -26,8 +26,6 @@ Work = Callable[[], dict[str, Any]]
 Tick = Callable[[], None]
 
 _POLL_SECONDS = 0.02
-_WALL_FACTOR = 3
-"""How much longer than its processor time a child may take on a busy machine before it counts as stuck."""
 _PR_SET_PDEATHSIG = 1
 _OUT_OF_MEMORY = 3
 _CRASHED = 4
@@ -40,6 +38,8 @@ class Allowance:
 
     seconds: int
     """Processor time."""
+    patience: int
+    """Seconds by the clock, of which a busy machine takes many, before the child counts as stuck."""
     memory: int
     """Bytes beyond what its parent had already."""
     file_bytes: int
@@ -74,7 +74,7 @@ def run(work: Work, allowed: Allowance, folder: Path, tick: Tick) -> dict[str, A
     child = os.fork()
     if child == 0:
         _be_the_child(work, allowed, answer, parent)
-    status = _wait(child, allowed.seconds * _WALL_FACTOR, tick)
+    status = _wait(child, allowed.patience, tick)
     return _answer(status, answer)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from typing import Any
 
 from celery.signals import worker_ready, worker_shutdown
@@ -15,15 +14,16 @@ from submissions.services.sweep import sweep
 
 log = logging.getLogger(__name__)
 
-_beats: dict[str, threading.Event] = {}
-"""Name of the worker in this process -> what stops its beat."""
+_hearts: dict[str, liveness.Heart] = {}
+"""Name of the worker in this process -> what says that it lives."""
 
 
 @worker_ready.connect(dispatch_uid="cirboard-worker-ready")
 def say_hello(sender: Any, **_: Any) -> None:
     """Begin to beat, and take up what an earlier worker left lying."""
     queues = [queue.name for queue in sender.task_consumer.queues]
-    _beats[sender.hostname] = liveness.keep_beating(sender.hostname, queues)
+    _hearts[sender.hostname] = heart = liveness.Heart(sender.hostname, queues)
+    heart.start()
     try:
         sweep()
         remove_leftovers()
@@ -36,6 +36,5 @@ def say_hello(sender: Any, **_: Any) -> None:
 @worker_shutdown.connect(dispatch_uid="cirboard-worker-shutdown")
 def say_goodbye(sender: Any, **_: Any) -> None:
     """Stop beating, so that the status page knows at once."""
-    if stop := _beats.pop(sender.hostname, None):
-        stop.set()
-        liveness.forget(sender.hostname)
+    if heart := _hearts.pop(sender.hostname, None):
+        heart.stop()

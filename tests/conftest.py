@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 
@@ -18,3 +20,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
     settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def _nobody_works() -> None:
+    """Forget the workers of the test before: one that was killed is taken for alive for a while, as it should be."""
+    from submissions import liveness
+
+    shutil.rmtree(liveness.folder(), ignore_errors=True)

@@ -116,7 +116,7 @@ class WorkerProcess:
         """Ask it to stop and wait until it has."""
         if self.process is not None:
             self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(120)
             self.process = None
 
     def text(self) -> str:
@@ -148,7 +148,7 @@ def database_url() -> str:
     return f"postgres://{row['USER']}:{row['PASSWORD']}@{row['HOST']}:{row['PORT']}/{name}"
 
 
-def until(true: Callable[[], Any], seconds: float = 30, every: float = 0.02) -> Any:
+def until(true: Callable[[], Any], seconds: float = 120, every: float = 0.02) -> Any:
     """Wait until something holds, and return it. Fails after ``seconds``."""
     deadline = time.monotonic() + seconds
     while not (found := true()):

@@ -31,6 +31,8 @@ from submissions.services.states import Claim
 log = logging.getLogger(__name__)
 
 MIB = 2**20
+PATIENCE = 3
+"""How much longer than its processor time reading may take on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,12 @@ def _read(run: Run, split: Split, folder: Path, keeper: LeaseKeeper) -> Reading:
     inner.mkdir()
     arrays = inner / "arrays.npz"
     files = list(run.files.order_by("pk"))
-    allowed = sandbox.Allowance(settings.READ_SECONDS, settings.READ_MEMORY_BYTES, settings.UNPACKED_MAX_BYTES)
+    allowed = sandbox.Allowance(
+        seconds=settings.READ_SECONDS,
+        patience=PATIENCE * settings.READ_SECONDS,
+        memory=settings.READ_MEMORY_BYTES,
+        file_bytes=settings.UNPACKED_MAX_BYTES,
+    )
     try:
         answer = sandbox.run(lambda: _parse(files, split, arrays), allowed, inner, keeper)
     except sandbox.TooMuchMemory:

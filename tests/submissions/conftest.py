@@ -11,15 +11,6 @@ import pytest
 from sending import DECLARED, BoardUnderTest, WorkerProcess, ranking, upload, worker_environment
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Keep the test database in a file: threads and workers must see what the test sees."""
-    from django.conf import settings
-
-    database = settings.DATABASES["default"]
-    if database["ENGINE"].endswith("sqlite3"):
-        database.setdefault("TEST", {})["NAME"] = str(settings.VAR / "test.sqlite3")
-
-
 @pytest.fixture
 def make_board(db: None) -> Callable[..., BoardUnderTest]:
     """Return what freezes a tiny split of some kind as a board of its own."""

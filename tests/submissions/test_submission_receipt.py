@@ -207,10 +207,10 @@ from submissions.services.receipt import receive
 begin = time.monotonic()
 sent = receive(user=User.objects.get(), split=Split.objects.get(slug={board.split.slug!r}), method_name="m",
                runs={{Condition.MULTIMODAL: [upload(b"{{}}")]}}, declared=DECLARED)
-assert sent.created and time.monotonic() - begin < 4
+assert sent.created and time.monotonic() - begin < 30  # Celery would try for minutes
 """
     environment = {**worker_environment(), "CIRBOARD_BROKER_URL": "redis://127.0.0.1:1/0", "PYTHONPATH": "tests"}
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=True, timeout=300)
     submission = Submission.objects.get()
     assert (submission.state, submission.sent_at) == ("received", None)
     assert sweep().sent == 1

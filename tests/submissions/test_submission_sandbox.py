@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -10,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from evaluator.types import Condition
 from submissions import sandbox
 from submissions.sandbox import Allowance
 
-ALLOWED = Allowance(seconds=1, memory=2**28, file_bytes=2**20)
+ALLOWED = Allowance(seconds=20, patience=120, memory=2**28, file_bytes=2**20)
 
 
 def run(work: Callable[[], dict[str, Any]], folder: Path) -> dict[str, Any]:
@@ -47,17 +47,13 @@ def test_an_endless_loop_is_stopped(tmp_path: Path) -> None:
         while True:
             pass
 
-    begin = time.monotonic()
     with pytest.raises(sandbox.TooMuchTime):
-        run(loop, tmp_path)
-    assert time.monotonic() - begin < 5
+        sandbox.run(loop, replace(ALLOWED, seconds=1), tmp_path, lambda: None)
 
 
 def test_waiting_for_ever_is_stopped_and_is_ours(tmp_path: Path) -> None:
-    begin = time.monotonic()
-    with pytest.raises(sandbox.SandboxKilled):
-        run(lambda: {"slept": time.sleep(60)}, tmp_path)
-    assert time.monotonic() - begin < 8
+    with pytest.raises(sandbox.SandboxKilled, match="no answer after 1 s"):
+        sandbox.run(lambda: {"slept": time.sleep(600)}, replace(ALLOWED, patience=1), tmp_path, lambda: None)
 
 
 def test_a_bug_of_ours_comes_back_with_its_traceback(tmp_path: Path) -> None:
@@ -134,12 +130,12 @@ def work():
     (folder / "part").rename(folder / "pid")
     time.sleep(60)
     return {{}}
-sandbox.run(work, sandbox.Allowance(60, 2**28, 2**20), folder, lambda: None)
+sandbox.run(work, sandbox.Allowance(60, 60, 2**28, 2**20), folder, lambda: None)
 """
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as parent:
         child = int(until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
         parent.kill()
-    until(lambda: _is_gone(child), seconds=5)
+    until(lambda: _is_gone(child))
 
 
 def _is_gone(pid: int) -> bool:
@@ -152,9 +148,10 @@ def _is_gone(pid: int) -> bool:
 @pytest.mark.django_db
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces the limit on memory")
 def test_a_file_that_needs_too_much_memory_is_its_authors_fault(send: Any, board: Any, settings: Any) -> None:
+    """A file above 32 MiB: what is smaller may lie in memory that the parent had freed, and then it does fit."""
     settings.READ_MEMORY_BYTES = 2**24
-    images = [f"image-{number}" for number in range(600_000)]
-    submission = send(runs={Condition.MULTIMODAL: [upload(json.dumps({"0": images}).encode(), "huge.json")]}).submission
+    content = b'{"0": ["a"' + b" " * (48 * 2**20) + b"]}"
+    submission = send(runs={Condition.MULTIMODAL: [upload(content, "huge.json")]}).submission
     work()
     submission.refresh_from_db()
     (fault,) = submission.faults

@@ -20,12 +20,6 @@ from submissions.services.sweep import Swept, sweep
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _nobody_works() -> None:
-    for path in liveness.folder().glob("*"):
-        path.unlink()
-
-
 def later(**by: float) -> Any:
     """A clock that is ahead."""
     instant = timezone.now() + timedelta(**by)
@@ -181,3 +175,14 @@ def test_the_status_says_when_nobody_works(send: Callable[..., Any], settings: A
     liveness.beat("gpu@here", ["gpu"])
     liveness.forget("cpu@here")
     assert not selectors.status().healthy
+
+
+def test_a_worker_that_stops_stays_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A beat under way at the stop once wrote the file again: the status page went on for half a minute."""
+    monkeypatch.setattr(liveness, "BEAT_SECONDS", 0)
+    for turn in range(20):
+        heart = liveness.Heart(f"cpu@{turn}", ["cpu"])
+        heart.start()
+        assert liveness.living_workers("cpu")
+        heart.stop()
+        assert not liveness.known_workers()

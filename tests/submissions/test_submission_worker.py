@@ -90,7 +90,7 @@ def test_killing_the_worker_ten_times_while_it_scores_loses_and_doubles_nothing(
     while interrupted < KILLS:  # one that came too late interrupted nothing, and is tried again
         interrupted += _kill_while_scoring(worker, after=0.6 * takes * interrupted / KILLS)
     worker.start()
-    until(ended, seconds=60, every=0.3)
+    until(ended, every=0.3)
     assert [submission.evaluations.count() for submission in sent] == [1] * len(sent)
     _everything_is_there_once()
 
