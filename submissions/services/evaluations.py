@@ -21,7 +21,7 @@ from leaderboard import bundles
 from leaderboard.models import SplitVersion
 from leaderboard.services import entries
 from submissions.models import Evaluation, Submission
-from submissions.services import dispatch, failures, quota, states
+from submissions.services import dispatch, failures, quota, sameness, states
 from submissions.services.boards import open_version
 from submissions.services.failures import LeaseKeeper
 from submissions.services.refusals import IllegalMove
@@ -79,11 +79,18 @@ def score_again(submission: Submission) -> list[Evaluation]:
 def score_checked(submission: Submission) -> list[Evaluation]:
     """Have a dry run scored after all: it takes quota now. Raises QuotaExceeded, SplitClosed or IllegalMove."""
     Team.objects.select_for_update().get(pk=submission.team_id)
-    row = Submission.objects.select_for_update(of=("self",)).select_related("split", "team").get(pk=submission.pk)
+    row = (
+        Submission.objects.select_for_update(of=("self",))
+        .select_related("split", "team", "method")
+        .get(pk=submission.pk)
+    )
     if not row.check_only or row.state != Submission.State.VALID or row.split.hidden_truth:
         raise IllegalMove("Only a submission that was checked and not scored can be scored now.")
-    if open_version(row.split).fit_key != row.fit_key:
+    version = open_version(row.split)
+    if version.fit_key != row.fit_key:
         raise IllegalMove("The split has changed since this was checked. Send the files again.")
+    if sameness.submission_of(row.digest, team=row.team, method=row.method.name, version=version):
+        raise IllegalMove("These files were sent for this method meanwhile: that submission is scored, or will be.")
     row.check_only, row.quota_day, row.quota_state = False, quota.reserve(row.team, row.split), RESERVED
     row.save(update_fields=["check_only", "quota_day", "quota_state"])
     return score_again(row)

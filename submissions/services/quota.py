@@ -11,7 +11,8 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import DateTimeField, F, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.models import Team
@@ -88,16 +89,18 @@ def _move(submission: int, before: tuple[str, ...], after: str) -> bool:
 def refuse_after_too_many_free(team: Team) -> None:
     """Raise TooManyFree when the team's last hour holds its limit of files that cost no quota (decision 25).
 
-    Invalid, only checked or cancelled in time: each cost a worker's time. A failure of ours is not counted.
+    Invalid, only checked or cancelled in time: each costs a worker's time, dry runs that wait as well. A failure of
+    ours is not counted.
     """
-    hour = timedelta(hours=1)
+    hour, now = timedelta(hours=1), timezone.now()
     limit = settings.FREE_PER_HOUR
-    free = Submission.objects.filter(team=team, quota_state=Submission.QuotaState.RETURNED)
+    free = Submission.objects.filter(team=team, quota_state=Submission.QuotaState.RETURNED, evaluations__isnull=True)
     recent = (
         free.exclude(state=Submission.State.FAILED)
-        .filter(finished_at__gt=timezone.now() - hour, evaluations__isnull=True)
-        .order_by("-finished_at")
+        .annotate(until=Coalesce("finished_at", Value(now, DateTimeField())))
+        .filter(until__gt=now - hour)
+        .order_by("-until")
     )
-    at_limit = recent.values_list("finished_at", flat=True)[limit - 1 : limit].first()
+    at_limit = recent.values_list("until", flat=True)[limit - 1 : limit].first()
     if at_limit is not None:
         raise TooManyFree(at_limit + hour)

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.models import Team, User
 from accounts.services import personal_team
 from evaluator import bundle
 from leaderboard.models import Method, Split, SplitVersion
-from submissions.models import Evaluation, Run, RunFile, Submission
-from submissions.services import dispatch, quota, uploads
+from submissions.models import Run, RunFile, Submission
+from submissions.services import dispatch, quota, sameness, uploads
 from submissions.services.boards import open_version
 from submissions.services.declared import check_declared
 from submissions.services.methods import check_method, method_of, tidy_name
@@ -105,6 +104,7 @@ def _keep_under_lock(upload: _Upload, names: list[str]) -> Received:
     Team.objects.select_for_update().get(pk=upload.team.pk)  # one upload of a team at a time
     if known := _known(upload):
         return Received(known, created=False)
+    quota.refuse_after_too_many_free(upload.team)  # again: others were received meanwhile
     method = method_of(upload.team, upload.method_name, upload.paper_url, upload.code_url)
     submission = _create(upload, method)
     _create_runs(submission, upload.files, names)
@@ -151,51 +151,30 @@ def _create_runs(submission: Submission, files: Sequence[uploads.Uploaded], name
 
 
 def _known(upload: _Upload) -> Submission | None:
-    return _same_key(upload) or _same_bytes(upload)
-
-
-def _same_key(upload: _Upload) -> Submission | None:
-    if not upload.idempotency_key:
-        return None
-    known = Submission.objects.filter(user=upload.user, idempotency_key=upload.idempotency_key).first()
-    asked = (upload.digest, upload.version.split_id, upload.check_only)
-    if known is not None and (known.digest, known.split_id, known.check_only) != asked:
-        raise UploadRefused(
-            {"idempotency_key": ["This key was used for another upload. Use a new key for a new file."]}
-        )
-    return known
-
-
-def _same_bytes(upload: _Upload) -> Submission | None:
-    """Return the submission of the same bytes that is under way or has come out well.
-
-    An upload is scored on every split it fits (decision 3), so one for a sister split is the same submission. One that
-    was checked against other queries or another gallery is not; nor is a dry run, for who wants a score.
-    """
-    split = upload.version.split
-    evaluations = Evaluation.objects.filter(submission=OuterRef("pk"))
-    alive = evaluations.filter(state__in=[Evaluation.State.QUEUED, Evaluation.State.SCORING, Evaluation.State.SCORED])
-    checked = Q(state=Submission.State.VALID, fit_key=upload.version.fit_key)
-    came_out = Q(Exists(alive)) if not split.hidden_truth else ~Q(Exists(evaluations))
-    if upload.check_only:
-        came_out |= Q(check_only=True)
-    under_way = Q(state__in=[Submission.State.RECEIVED, Submission.State.VALIDATING])
-    same = Submission.objects.all() if upload.check_only else Submission.objects.filter(check_only=False)
-    return (
-        same.filter(
-            under_way | (checked & came_out),
-            team=upload.team,
-            method__name=upload.method_name,
-            digest=upload.digest,
-            split__in=_splits_it_fits(upload.version),
-        )
-        .order_by("check_only", "received_at")
-        .first()
+    return _same_key(upload) or sameness.submission_of(
+        upload.digest,
+        team=upload.team,
+        method=upload.method_name,
+        version=upload.version,
+        check_only=upload.check_only,
     )
 
 
-def _splits_it_fits(version: SplitVersion) -> list[int]:
-    if version.split.hidden_truth:
-        return [version.split_id]
-    same = SplitVersion.objects.filter(current=True, fit_key=version.fit_key, split__hidden_truth=False)
-    return list(same.values_list("split_id", flat=True))
+def _same_key(upload: _Upload) -> Submission | None:
+    """Return what the key was used for. Raises UploadRefused where that was another upload.
+
+    A dry run may have been scored since: its retry is still the same. A dry run never stands in for a submission.
+    """
+    if not upload.idempotency_key:
+        return None
+    known = (
+        Submission.objects.filter(user=upload.user, idempotency_key=upload.idempotency_key)
+        .select_related("method")
+        .first()
+    )
+    asked = (upload.digest, upload.version.split_id, upload.method_name)
+    if known is None:
+        return None
+    if (known.digest, known.split_id, known.method.name) == asked and (upload.check_only or not known.check_only):
+        return known
+    raise UploadRefused({"idempotency_key": ["This key was used for another upload. Use a new key for a new file."]})

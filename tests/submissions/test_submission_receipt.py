@@ -256,6 +256,34 @@ def test_a_dry_run_is_checked_for_nothing_and_scored_on_request(send: Callable[.
 
 
 @pytest.mark.django_db
+def test_a_dry_run_is_not_scored_beside_its_own_submission(send: Callable[..., Any], board: Any) -> None:
+    """Decision 29: the same bytes are one submission, whichever button they came by."""
+    checked = send(check_only=True).submission
+    work()
+    send()
+    with pytest.raises(IllegalMove, match="were sent"):
+        score_checked(checked)
+    assert quota_of(checked.team, board.split).used == 1
+
+
+@pytest.mark.django_db
+def test_a_retry_finds_its_dry_run_after_it_was_scored(send: Callable[..., Any]) -> None:
+    first = send(check_only=True, idempotency_key="abc").submission
+    work()
+    with pytest.raises(UploadRefused, match="idempotency_key"):
+        send(idempotency_key="abc")
+    score_checked(first)
+    assert send(check_only=True, idempotency_key="abc").submission == first
+
+
+@pytest.mark.django_db
+def test_a_key_belongs_to_one_method(send: Callable[..., Any]) -> None:
+    send(idempotency_key="abc")
+    with pytest.raises(UploadRefused, match="idempotency_key"):
+        send(idempotency_key="abc", method_name="Another")
+
+
+@pytest.mark.django_db
 def test_a_dry_run_never_stands_in_for_a_submission(send: Callable[..., Any], board: Any) -> None:
     checked = send(check_only=True).submission
     work()
@@ -298,3 +326,24 @@ def test_dry_runs_have_a_limit_too(send: Callable[..., Any], board: Any, setting
         work()
     with pytest.raises(TooManyFree):
         send(lists=ranking(board.content, seed=9))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_dry_runs_that_wait_count_too(send: Callable[..., Any], board: Any, settings: Any) -> None:
+    """Else anybody fills the disk before the first one is read: twenty at once, nobody working."""
+    from django.db import connection
+
+    settings.FREE_PER_HOUR = 3
+
+    def go(seed: int) -> bool:
+        try:
+            return bool(send(lists=ranking(board.content, seed), check_only=True).created)
+        except TooManyFree:
+            return False
+        finally:
+            connection.close()
+
+    before = len(stored_files())
+    with ThreadPoolExecutor(20) as pool:
+        assert sum(pool.map(go, range(20))) == 3
+    assert len(stored_files()) == before + 3
