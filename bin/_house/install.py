@@ -16,6 +16,9 @@ from _house.stamps import Stamps, digest
 INSTALL_BYTES = 1500 * MEBIBYTE
 """What the largest installation needs while pip unpacks it."""
 
+WRONG_HASH = "THESE PACKAGES DO NOT MATCH THE HASHES"
+"""What pip says of a package that is another one, and just as well of one whose transfer broke off."""
+
 COMPLAINTS = (
     (
         ("No space left on device", "Disk quota exceeded"),
@@ -34,8 +37,8 @@ COMPLAINTS = (
         "and run the command again.",
     ),
     (
-        ("THESE PACKAGES DO NOT MATCH THE HASHES",),
-        "A package is not the one that was pinned. Empty pip's cache (`pip cache purge`); check which index it uses.",
+        (WRONG_HASH,),
+        "A package is not the one that was pinned, twice. Check which index pip uses, and run the command again.",
     ),
     (
         ("No matching distribution found",),
@@ -103,6 +106,16 @@ def _install(places: Places, file: Path) -> None:
     )
     log = places.logs / "install.log"
     command = [str(places.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-r", str(file)]
+    failed = _run(command, log, total)
+    if failed and WRONG_HASH in log.read_text():
+        print("A package did not arrive as it was pinned; fetching it once more", flush=True)
+        failed = _run([*command, "--no-cache-dir"], log, total)
+    if failed:
+        raise Problem(f"{complaint(log.read_text())}\nThe whole output is in {log}.")
+
+
+def _run(command: list[str], log: Path, total: int) -> int:
+    """Run pip with its output in ``log``. Returns its exit status."""
     with (
         log.open("w") as written,
         subprocess.Popen(
@@ -111,8 +124,7 @@ def _install(places: Places, file: Path) -> None:
     ):
         for line in _counted(pip.stdout or (), total):
             written.write(line)
-    if pip.returncode:
-        raise Problem(f"{complaint(log.read_text())}\nThe whole output is in {log}.")
+    return pip.returncode
 
 
 def _counted(lines: Iterable[str], total: int) -> Iterable[str]:

@@ -21,7 +21,7 @@ from _house.problem import Problem, in_words
 
 DESCRIPTION = """
 Starts the whole site on this machine: makes a virtual environment in var/venv, installs what the server needs, loads
-the demo and the reported boards, sends two demo submissions through the real queue, and keeps web, worker and sweep
+the demo and the reported boards, sends the demo's baselines through the real queue, and keeps web, worker and sweep
 alive until Ctrl-C. All state is in var/ (CIRBOARD_VAR moves it); logs are in var/log/. The second start takes seconds.
 """
 DEFAULT_PORT = 8000

@@ -6,10 +6,11 @@ import errno
 import re
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from _house import install, pins
-from _house.places import ROOT
+from _house.places import ROOT, Places
 from _house.problem import INTERRUPTED, Problem, explain, in_words
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -17,6 +18,15 @@ from packaging.utils import canonicalize_name
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 FILES = {name: (ROOT / "requirements" / f"{name}.txt").read_text() for name in ("server", "dev")}
 FILES["node"] = (ROOT / "requirements.txt").read_text()
+
+FRAGILE_PIP = """#!/bin/sh
+# A python whose pip gets a broken package the first {failures} times.
+[ "$1" = -c ] && exit 0
+echo "$@" >> '{folder}/calls'
+[ "$(wc -l < '{folder}/calls')" -gt {failures} ] && exit 0
+echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.'
+exit 1
+"""
 
 
 def versions(text: str) -> dict[str, str]:
@@ -66,6 +76,24 @@ def test_a_problem_is_said_and_fails_the_command(capsys: pytest.CaptureFixture[s
     assert in_words(fail) == 1
     assert capsys.readouterr().err == "\nDo this instead.\n"
     assert in_words(interrupt) == INTERRUPTED
+
+
+@pytest.mark.parametrize(("failures", "passes"), [(1, True), (2, False)])
+def test_a_download_that_broke_off_is_fetched_once_more(tmp_path: Path, failures: int, passes: bool) -> None:
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "server.txt").write_text("numpy==2.4.6\n")
+    places = Places(tmp_path, tmp_path / "var")
+    places.make()
+    places.python.parent.mkdir(parents=True)
+    places.python.write_text(FRAGILE_PIP.format(folder=tmp_path, failures=failures))
+    places.python.chmod(0o755)
+    if passes:
+        install.ensure(places, "server")
+    else:
+        with pytest.raises(Problem, match="not the one that was pinned, twice"):
+            install.ensure(places, "server")
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert ["--no-cache-dir" in call for call in calls] == [False, True]
 
 
 def test_a_python_without_ensurepip_is_told_which_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
