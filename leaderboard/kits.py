@@ -23,7 +23,7 @@ from evaluator.types import Protocol, Split
 from leaderboard import bundles
 from leaderboard.models import SplitVersion
 
-LAYOUT = 1
+LAYOUT = 2
 """Counted up whenever a kit of the same split would have other bytes."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every entry: a kit does not depend on when it was built."""
@@ -145,7 +145,14 @@ def readme(split: Split, licence: str) -> str:
         "* `gallery/`: the ids of the candidate images, one a line; or, where the list is not at hand, the regular",
         "  expression that an id must match.",
         "* `templates/`: an empty file in each format that is taken, as it is or in a `.gz` or one-file `.zip`.",
-        f"* `bundle.zip`: for the offline checker. `{_command(split)}` gives the server's own verdict.",
+        "* `bundle.zip`: the split for the offline checker.",
+        "",
+        "## Check at home",
+        "",
+        f"    {_command(split)}",
+        "",
+        "says what the server would say of FILE. The checker is part of cirboard and needs nothing but NumPy:",
+        "`pip install .` in a clone of the project, then run the command above in this folder.",
         "",
         "## Measures",
         "",
