@@ -108,12 +108,16 @@ class TorchKernel:
 
         self._torch = torch
         self._device = torch.device(device)
+        self._host = NumpyKernel()
 
     def _put(self, array: NDArray[Any]) -> torch.Tensor:
         return self._torch.from_numpy(np.array(array)).to(self._device)
 
     def enter(self) -> None:
         """Torch needs nothing: the device works while the host waits."""
+
+    def room(self, rows: int, width: int) -> VectorArray:
+        return self._host.room(rows, width)
 
     def put(self, rows: VectorArray, *, rounded: bool) -> Handle:
         return self._put(rows).bfloat16() if rounded else self._put(rows)

@@ -40,6 +40,9 @@ class Kernel(Protocol):
     def enter(self) -> None:
         """Begin to work in the calling thread."""
 
+    def room(self, rows: int, width: int) -> VectorArray:
+        """Return memory of the host for a block of vectors, the same at every call: giving it back costs time."""
+
     def put(self, rows: VectorArray, *, rounded: bool) -> Handle:
         """Take vectors in, rounded to bfloat16 if so asked."""
 
@@ -78,10 +81,16 @@ class NumpyKernel:
 
     def __init__(self) -> None:
         self._buffers: tuple[VectorArray, VectorArray] | None = None
+        self._room = np.empty(0, dtype=np.float32)
         self._mask_buffers = np.empty((2, 0), dtype=bool)
 
     def enter(self) -> None:
         """NumPy needs nothing."""
+
+    def room(self, rows: int, width: int) -> VectorArray:
+        if self._room.size < rows * width:
+            self._room = np.empty(rows * width, dtype=np.float32)
+        return self._room[: rows * width].reshape(rows, width)
 
     def put(self, rows: VectorArray, *, rounded: bool) -> Handle:
         return to_bfloat16(rows) if rounded else rows

@@ -124,7 +124,8 @@ class Scan:
         return rows if self._scale == 1.0 else (rows * self._scale).astype(np.float32)
 
     def _count(self, kernel: Kernel, images: slice, whole: list[Part]) -> None:
-        rows = self._gallery.normalised(self._gallery.raw(images), self._survey.lengths[images])
+        raw = self._gallery.raw(images)
+        rows = self._gallery.normalised(raw, self._survey.lengths[images], kernel.room(*raw.shape))
         block = Block(rows, self._scaled(rows), images.start)
         for part in whole:
             right = kernel.put(block.scaled, rounded=part.rounded)

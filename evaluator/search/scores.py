@@ -130,12 +130,15 @@ class Vectors:
                 squared[part] = fold(rows, spare[: len(rows)])
         return np.sqrt(squared)
 
-    def normalised(self, raw: VectorArray, lengths: FloatArray) -> VectorArray:
-        """Return raw rows as they are scored: divided by their lengths under cosine, untouched otherwise."""
+    def normalised(self, raw: VectorArray, lengths: FloatArray, room: VectorArray | None = None) -> VectorArray:
+        """Return raw rows as they are scored: divided by their lengths under cosine, untouched otherwise.
+
+        The former are written into ``room`` where it is given.
+        """
         if self.similarity != Similarity.COSINE:
             return raw
         inverse = 1.0 / lengths
-        scaled = np.empty_like(raw)
+        scaled = np.empty_like(raw) if room is None else room
         for part, rows in _doubled(raw):
             np.multiply(rows, inverse[part, np.newaxis], out=rows)
             scaled[part] = rows

@@ -95,13 +95,13 @@ def survey(
     images = pairs.image[by_image]
     lock = threading.Lock()
 
-    def read(_: Kernel, part: slice) -> None:
+    def read(kernel: Kernel, part: slice) -> None:
         raw = gallery.raw(part)
         found.lengths[part] = lengths = gallery.lengths(raw)
         if (wrong := unsound(lengths, gallery.similarity)).any():
             found.bad.extend((np.flatnonzero(wrong) + part.start).tolist())
             return
-        rows = gallery.normalised(raw, lengths)
+        rows = gallery.normalised(raw, lengths, kernel.room(*raw.shape))
         mine = by_image[slice(*np.searchsorted(images, (part.start, part.stop)))]
         found.scores[mine] = pair_scores(queries, rows, pairs.query[mine], pairs.image[mine] - part.start)
         here = slice(*np.searchsorted(chosen, (part.start, part.stop)))
