@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from celery.signals import worker_ready, worker_shutdown
+from celery.signals import worker_init, worker_ready, worker_shutdown
 from django.db import DatabaseError, connections
 
 from submissions import liveness
+from submissions.services.dispatch import mend_broker
 from submissions.services.leftovers import remove_leftovers
 from submissions.services.sweep import sweep
 
@@ -16,6 +17,12 @@ log = logging.getLogger(__name__)
 
 _hearts: dict[str, liveness.Heart] = {}
 """Name of the worker in this process -> what says that it lives."""
+
+
+@worker_init.connect(dispatch_uid="cirboard-worker-init")
+def mend(**_: Any) -> None:
+    """Make sure that it can start."""
+    mend_broker()
 
 
 @worker_ready.connect(dispatch_uid="cirboard-worker-ready")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from functools import partial
+from json import JSONDecodeError
+from pathlib import Path
 
 from celery import current_app
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
@@ -59,5 +63,32 @@ def _send(task: str, pk: int) -> bool:
         current_app.send_task(task, args=[pk], queue=QUEUE, retry=False)
     except (OperationalError, OSError) as error:
         log.warning("the broker took no message for %s: %s", task, error)
+        return False
+    except JSONDecodeError:
+        mend_broker()
+        return False
+    return True
+
+
+def mend_broker() -> None:
+    """Write the tables of the folder broker anew where a full disk, or two first starts at once, left one torn.
+
+    Nobody can send or start before that. Does nothing for a broker that is a server.
+    """
+    tables = settings.BROKER_FOLDER.glob("control/*.exchange")
+    torn = [table for table in tables if not _is_json(table)]
+    if not torn:
+        return
+    for table in torn:
+        table.unlink(missing_ok=True)
+    with current_app.connection_for_write() as connection, connection.channel() as channel:
+        current_app.amqp.queues[QUEUE].bind(channel).declare()
+    log.warning("the broker's tables were torn and are written anew: %s", ", ".join(table.name for table in torn))
+
+
+def _is_json(table: Path) -> bool:
+    try:
+        json.loads(table.read_bytes())
+    except ValueError:
         return False
     return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -10,6 +12,7 @@ from unittest.mock import patch
 
 import pytest
 from django.utils import timezone
+from sending import ROOT, worker_environment
 
 from submissions import liveness, selectors
 from submissions.models import Evaluation, Submission
@@ -186,3 +189,27 @@ def test_a_worker_that_stops_stays_stopped(monkeypatch: pytest.MonkeyPatch) -> N
         assert liveness.living_workers("cpu")
         heart.stop()
         assert not liveness.known_workers()
+
+
+def test_a_torn_table_of_the_folder_broker_is_written_anew(settings: Any) -> None:
+    """A full disk, or two first starts at once, once left it empty: every upload was a 500, and no worker started."""
+    environment = {**worker_environment(), "CIRBOARD_BROKER_URL": "filesystem://localhost"}
+    code = """
+import django; django.setup()
+from submissions.services import dispatch
+print(dispatch.send_comparison(1))
+"""
+
+    def sends() -> str:
+        return subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    assert sends() == "True"
+    table = settings.BROKER_FOLDER / "control" / "cpu.exchange"
+    whole = table.read_text()
+    table.write_text("")
+    assert [sends(), sends()] == ["False", "True"]
+    assert table.read_text() == whole
+    for message in settings.BROKER_FOLDER.glob("messages/*"):
+        message.unlink()
