@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.http import HttpRequest
 
 from accounts.models import ApiToken, Membership, Team, User
 
@@ -46,3 +47,6 @@ class ApiTokenAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in t
     list_display = ("name", "user", "hint", "created_at", "last_used_at")
     readonly_fields = ("user", "name", "digest", "hint", "created_at", "last_used_at")
     search_fields = ("user__email", "name")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False

@@ -19,8 +19,10 @@ class TeamForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the stu
         help_texts: ClassVar = {"name": "Shown beside your published entries. Your e-mail address never is."}
 
     def clean_name(self) -> str:
-        """Refuse a name that would read as another team's."""
+        """Refuse a name that is another team's, or that turns or hides characters so as to read like one."""
         name = " ".join(str(self.cleaned_data["name"]).split())
+        if not name.isprintable():
+            raise forms.ValidationError("Leave out the unprintable characters.")
         if Team.objects.filter(name__iexact=name).exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError("Another team has this name.")
         return name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
@@ -48,12 +49,24 @@ class SplitVersionAdmin(ReadOnlyAdmin):
     exclude = ("protocol",)
 
 
+class MethodForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the stubs only
+    """A name or an address to mend."""
+
+    def clean_name(self) -> str:
+        """Refuse the name of another method of the same team: Django looks only at fields that can be changed."""
+        name = str(self.cleaned_data["name"])
+        if Method.objects.filter(team=self.instance.team, name=name).exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError("This team has another method of that name.")
+        return name
+
+
 @admin.register(Method)
 class MethodAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the stubs only
     """Methods, to mend a name or an address."""
 
     list_display = ("name", "team", "created_at")
     search_fields = ("name", "team__name")
+    form = MethodForm
     fields = ("name", "team", "paper_url", "code_url")
     readonly_fields = ("team",)
 

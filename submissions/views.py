@@ -43,14 +43,13 @@ def choose(request: HttpRequest) -> HttpResponse:
 @csrf_exempt  # checked below, once the size is known: looking for the token reads the whole request
 def upload(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the upload form, or take what it sends. A request larger than any upload is refused before it is read."""
-    announced = request.headers.get("Content-Length", "")
-    if announced.isdecimal() and is_oversized(int(announced)):
+    if is_oversized(request.headers.get("Content-Length", "")):
         return render(request, "413.html", status=413)
     return _upload(request, slug)
 
 
+@login_required  # first: nobody else's upload is read at all
 @csrf_protect
-@login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def _upload(request: HttpRequest, slug: str) -> HttpResponse:

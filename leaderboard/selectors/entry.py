@@ -84,9 +84,14 @@ class EntryPage:
 
     @property
     def comparison(self) -> Comparison | None:
-        """How it differs from the first scored entry; None for that one itself and for what was not compared."""
+        """How it differs from the first scored entry; None for that one itself and for what was not compared.
+
+        Nor is one named that was withdrawn a moment ago (decision 31).
+        """
         found: Comparison | None = getattr(self.entry, "comparison", None)
-        return None if found is None or found.first_id == self.entry.pk else found
+        if found is None or found.first_id == self.entry.pk or found.first.published_at is None:
+            return None
+        return found
 
     @property
     def difference(self) -> str:

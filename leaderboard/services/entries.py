@@ -100,7 +100,11 @@ def publish(entries: QuerySet[Entry], at: datetime) -> int:
 
 
 def withdraw(entries: QuerySet[Entry]) -> int:
-    """Take ``entries`` off their boards; their results stay. Returns how many that were."""
+    """Take ``entries`` off their boards; their results stay. Returns how many that were.
+
+    Comparisons with one of them go at once: they would name it on the pages of others (decision 31).
+    """
+    Comparison.objects.filter(first__in=entries).delete()
     return entries.filter(published_at__isnull=False).update(published_at=None)
 
 

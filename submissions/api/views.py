@@ -68,7 +68,7 @@ class SubmissionList(ListAPIView):  # type: ignore[type-arg]  # generic in the s
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse a request that is too large before anything of it is stored."""
-        if is_oversized(int(request.META.get("CONTENT_LENGTH") or 0)):
+        if is_oversized(request.META.get("CONTENT_LENGTH") or ""):
             raise TooLarge
         super().initial(request, *args, **kwargs)
 

@@ -67,9 +67,15 @@ def field_of(condition: Condition, position: int) -> str:
     return str(condition).replace("-", "_") + ("_subset" if position else "")
 
 
-def is_oversized(content_length: int) -> bool:
-    """Whether a request is larger than any upload can be; such a one is refused before it is read."""
-    return content_length > len(Condition) * 2 * settings.UPLOAD_MAX_BYTES + _FORM_SLACK
+def is_oversized(content_length: str) -> bool:
+    """Whether a request is larger than any upload can be; such a one is refused before it is read.
+
+    ``content_length`` is the header as it came. What is no number announces nothing, and Django reads nothing then.
+    """
+    return (
+        content_length.isdecimal()
+        and int(content_length) > len(Condition) * 2 * settings.UPLOAD_MAX_BYTES + _FORM_SLACK
+    )
 
 
 def check_shape(runs: Runs, protocol: Protocol) -> Messages:

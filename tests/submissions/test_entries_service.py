@@ -129,3 +129,16 @@ def test_a_board_with_one_entry_has_nothing_to_compare(send: Callable[..., Any],
     publication.publish(submission)
     assert not entries.refresh_comparisons(board.split)
     assert entries.stale_comparisons() == []
+
+
+@pytest.mark.django_db
+def test_a_withdrawn_first_is_named_on_nobodys_page(published: list[Any], board: Any, client: Any) -> None:
+    """Decision 31: with no worker to compare anew, the pages of others went on naming it."""
+    entries.refresh_comparisons(board.split)
+    page = f"/entries/{published[1].public_id}/"
+    first = str(published[0].public_id)
+    assert first in client.get(page).content.decode()
+    publication.withdraw(published[0].evaluation.submission)
+    assert first not in client.get(page).content.decode()
+    assert "first scored entry" not in client.get(f"/boards/{board.split.slug}/").content.decode()
+    assert not Comparison.objects.exists()

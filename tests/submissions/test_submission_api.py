@@ -214,3 +214,9 @@ def test_the_description_of_the_api_is_valid(tmp_path: Any) -> None:
     from django.core.management import call_command
 
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yml"))
+
+
+@pytest.mark.parametrize("length", ["", "x", "-1", "9" * 30])
+def test_any_content_length_gets_an_answer(ada: Caller, board: Any, length: str) -> None:
+    answer = ada.client.post(LIST, {}, headers=ada.headers, CONTENT_LENGTH=length)
+    assert answer.status_code in (400, 413)

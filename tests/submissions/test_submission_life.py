@@ -113,6 +113,18 @@ def test_faults_name_condition_and_file_and_cost_no_quota(send: Any, board: Any)
     assert not submission.evaluations.exists()
 
 
+@pytest.mark.parametrize("name", ["a\\u0000b", "\\ud800", "\\u202e", "\U0001f600" * 300])
+def test_hostile_names_in_a_file_are_its_authors_faults(send: Any, board: Any, name: str) -> None:
+    """PostgreSQL keeps neither NUL nor half a surrogate in JSON: what is quoted of a file is made printable before."""
+    lists = ranking(board.content)
+    query, images = lists.popitem()
+    text = json.dumps({**lists, query: ["IMAGE", *images], "QUERY": images})
+    content = text.replace("IMAGE", name).replace("QUERY", name).encode()
+    submission = scored(send, runs={Condition.MULTIMODAL: [upload(content)]})
+    assert submission.state == "invalid"
+    assert all(fault[key].isprintable() for fault in submission.faults for key in ("place", "found", "expected"))
+
+
 def test_each_run_has_its_share_of_the_hundred_faults(send: Any, board: Any) -> None:
     wrong = {query: [f"unknown-{n}" for n in range(51)] for query in board.content.query_ids}
     runs = {condition: [upload(wrong, f"{condition}.json")] for condition in Condition}

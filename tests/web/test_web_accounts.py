@@ -68,6 +68,12 @@ def test_another_teams_name_is_refused(browser: Client) -> None:
     assert "Another team has this name." in answer.content.decode()
 
 
+@pytest.mark.parametrize("name", ["\u202eflow", "Ada\u200bs laboratory", "a\x07", "a\x00"])
+def test_a_name_that_hides_or_turns_characters_is_refused(browser: Client, ada: User, name: str) -> None:
+    assert browser.post("/account/team/", {"name": name}).status_code == 422
+    assert personal_team(ada).name == "Ada's laboratory"
+
+
 def test_a_token_is_shown_once_works_and_can_be_revoked(browser: Client, ada: User) -> None:
     made = browser.post("/account/tokens/", {"name": "laptop"})
     key = page_reader.read(made.content.decode()).first("p", "key").text

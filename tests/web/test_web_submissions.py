@@ -55,6 +55,13 @@ def detail(client: Client, answer: Any) -> page_reader.Node:
     return page_reader.read(page.content.decode())
 
 
+def test_an_upload_of_nobody_is_not_read() -> None:
+    """A stranger's files were spooled to disk in search of the form's token before anybody asked who it is."""
+    frozen("demo-circus", "circus-multi")
+    answer = send(Client(enforce_csrf_checks=True))
+    assert (answer.status_code, answer.wsgi_request.__dict__.get("_files")) == (302, None)
+
+
 def test_from_the_form_to_the_board_and_off_it(browser: Client, client: Client) -> None:
     frozen("demo-circus", "circus-multi")
     sent = send(browser, paper_url="https://example.org/paper")
