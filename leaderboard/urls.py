@@ -3,6 +3,7 @@
 from django.urls import path
 
 from leaderboard import views
+from leaderboard.selectors.documents import PAGES
 
 app_name = "leaderboard"
 urlpatterns = [
@@ -11,6 +12,5 @@ urlpatterns = [
     path("boards/<slug:slug>/about/", views.about, name="about"),
     path("boards/<slug:slug>/kit.zip", views.kit, name="kit"),
     path("entries/<uuid:public_id>/", views.entry, name="entry"),
-    path("help/measures/", views.help_page, {"name": "measures"}, name="help-measures"),
-    path("help/formats/", views.help_page, {"name": "formats"}, name="help-formats"),
+    *(path(f"help/{name}/", views.help_page, {"name": name}, name=f"help-{name}") for name in PAGES),
 ]

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = ("measures", "formats", "glossary", "decisions")
+"""The documents that readers of a board need. The others are for who runs or changes the project."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,12 @@ def _render(text: str) -> Document:
             title = title or words
             if token.tag == "h2":
                 headings.append(Heading(str(token.attrs["id"]), words))
+        elif token.type == "inline":
+            _turn_links(token)
         elif token.type in ("th_open", "td_open"):
             token.attrs.pop("style", None)  # an inline style, which the content security policy refuses
+            if token.type == "th_open":
+                token.attrSet("scope", "col")
     html = reader.renderer.render(tokens, reader.options, {})
     return Document(title, tuple(headings), mark_safe(html))  # noqa: S308 (our own text, raw HTML off)
 
@@ -64,6 +71,14 @@ def _give_address(heading: Token, inline: Token) -> None:
     for anchor in others:
         span = Token("html_inline", "", 0, content=f'<span id="{anchor}"></span>')
         (inline.children or []).append(span)
+
+
+def _turn_links(inline: Token) -> None:
+    """Turn links between documents, ``glossary.md``, into links between their pages."""
+    for child in inline.children or []:
+        name, dot, anchor = str(child.attrs.get("href", "")).partition(".md")
+        if child.type == "link_open" and dot and name in PAGES:
+            child.attrSet("href", reverse(f"leaderboard:help-{name}") + anchor)
 
 
 def _plain(inline: Token) -> str:
