@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
+from django.db import models
 from django.http import HttpRequest
 
 from leaderboard.models import Entry, Method, Split, SplitVersion
@@ -67,6 +68,7 @@ class MethodAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic in the
     list_display = ("name", "team", "created_at")
     search_fields = ("name", "team__name")
     form = MethodForm
+    formfield_overrides: ClassVar = {models.URLField: {"assume_scheme": "https"}}
     fields = ("name", "team", "paper_url", "code_url")
     readonly_fields = ("team",)
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import sys
 import time
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,6 +98,37 @@ def test_killing_the_worker_ten_times_while_it_scores_loses_and_doubles_nothing(
     until(ended, every=0.3)
     assert [submission.evaluations.count() for submission in sent] == [1] * len(sent)
     _everything_is_there_once()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the child in /proc")
+def test_killing_only_the_pool_child_loses_and_doubles_nothing(
+    send: Callable[..., Any], make_board: Callable[..., Any], worker: WorkerProcess, sweeper: WorkerProcess
+) -> None:
+    """As the kernel does when memory runs out (public report A2): the parent lives on, and takes it up again."""
+    demo = make_board(content=build("pinpoint"))
+    submission = _send_three_runs(send, demo, 0)
+    sweeper.start()
+    worker.start()
+    evaluation = until(Evaluation.objects.filter(state=Evaluation.State.SCORING).first, every=0.005)
+    assert worker.process is not None
+    for child in _children(worker.process.pid):
+        os.kill(child, signal.SIGKILL)
+    until(ended, every=0.1)
+    evaluation.refresh_from_db()
+    assert (evaluation.state, evaluation.attempt) == (Evaluation.State.SCORED, 2)
+    assert worker.process.poll() is None
+    assert (submission.evaluations.count(), Entry.objects.count(), Quota.objects.get().used) == (1, 1, 1)
+    assert "was lost with its worker" in sweeper.text() + worker.text()
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if path.read_text().rpartition(")")[2].split()[1] == str(pid):
+                found.append(int(path.parent.name))
+    return found
 
 
 def _send_three_runs(send: Callable[..., Any], board: Any, seed: int) -> Submission:
