@@ -1,16 +1,17 @@
-"""Removes files that a killed process left: folders of readings that broke off, uploads that no row refers to."""
+"""Removes files that a killed process left: readings that broke off, uploads that no row refers to, old beats."""
 
 from __future__ import annotations
 
 import logging
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from django.conf import settings
 from django.core.files.storage import default_storage
 
+from submissions import liveness
 from submissions.models import RunFile
 
 log = logging.getLogger(__name__)
@@ -32,12 +33,13 @@ def remove_leftovers() -> int:
     readings = list(_older(reading_folder(), 3 * settings.EVALUATION_SECONDS))
     for folder in readings:
         shutil.rmtree(folder, ignore_errors=True)
-    uploads = [path for path in _older(Path(default_storage.path(UPLOADS)), DAY) if not _is_known(path)]
-    for path in uploads:
+    uploads = _unknown(_older(Path(default_storage.path(UPLOADS)), DAY))
+    beats = list(_older(liveness.folder(), DAY))
+    for path in (*uploads, *beats):
         path.unlink(missing_ok=True)
     if readings or uploads:
         log.info("removed %d readings and %d uploads that were left over", len(readings), len(uploads))
-    return len(readings) + len(uploads)
+    return len(readings) + len(uploads) + len(beats)
 
 
 def _older(folder: Path, seconds: float) -> Iterator[Path]:
@@ -50,5 +52,7 @@ def _older(folder: Path, seconds: float) -> Iterator[Path]:
             continue
 
 
-def _is_known(path: Path) -> bool:
-    return RunFile.objects.filter(stored=f"{UPLOADS}/{path.name}").exists()
+def _unknown(paths: Iterable[Path]) -> list[Path]:
+    """Return the uploads that no row refers to, in one query."""
+    known = set(RunFile.objects.values_list("stored", flat=True))
+    return [path for path in paths if f"{UPLOADS}/{path.name}" not in known]

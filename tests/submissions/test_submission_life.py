@@ -14,6 +14,7 @@ from sending import good_ranking, ranking, upload, work
 
 from evaluator import __version__, scoring
 from evaluator.types import Condition, Score, Scorecard, Subset
+from submissions import liveness
 from submissions.models import Evaluation, Quota, Submission
 from submissions.services import evaluations, failures, publication, states, validation
 from submissions.services.evaluations import score_again
@@ -227,9 +228,12 @@ def test_what_a_killed_process_left_is_removed(send: Any) -> None:
     (uploads / "orphan").write_text("x")
     broken_off = leftovers.reading_folder() / "broken-off"
     broken_off.mkdir()
-    for path in (uploads / "orphan", broken_off, Path(default_storage_path(kept))):
+    liveness.beat("cpu@gone", ["cpu"])
+    (beat,) = liveness.folder().glob("*.json")
+    for path in (beat, uploads / "orphan", broken_off, Path(default_storage_path(kept))):
         os.utime(path, (0, 0))
-    assert leftovers.remove_leftovers() >= 2
+    assert leftovers.remove_leftovers() >= 3
+    assert not beat.exists()
     assert Path(default_storage_path(kept)).exists()
     assert not broken_off.exists()
     assert not (uploads / "orphan").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
 from typing import Any
@@ -15,6 +16,9 @@ from submissions.services.sweep import sweep
 
 log = logging.getLogger(__name__)
 
+LEFTOVERS_EVERY = 100
+"""Sweeps: what is left over is a day old at least, and looking for it reads folders."""
+
 
 class Command(BaseCommand):
     help = "Take back expired leases, fail what waited too long, send lost messages again. Safe to run at any time."
@@ -27,15 +31,17 @@ class Command(BaseCommand):
             self.stdout.write(str(sweep()))
             remove_leftovers()
             return
-        while True:
-            _sweep_and_go_on()
+        for turn in itertools.count():
+            _sweep_and_go_on(leftovers=turn % LEFTOVERS_EVERY == 0)
             time.sleep(settings.SWEEP_SECONDS)
 
 
-def _sweep_and_go_on() -> None:
+def _sweep_and_go_on(*, leftovers: bool) -> None:
     """Sweep; a database that is away for a while does not end the loop."""
     try:
         sweep()
+        if leftovers:
+            remove_leftovers()
     except DatabaseError:
         log.exception("this sweep broke off")
     finally:
