@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.test import Client
+from django.urls import get_resolver
 from sending import ranking, upload, work
 from web.web_makers import DECLARED, PASSWORD, frozen, user
 
@@ -90,3 +93,47 @@ def test_files_have_no_address(people: dict[str, Client]) -> None:
     stored = Submission.objects.get().runs.get().files.get().stored
     for prefix in ("/", "/media/", "/files/", "/static/"):
         assert people["owner"].get(prefix + stored).status_code == 404
+
+
+def every_address(resolver: Any = None, before: str = "") -> Iterator[str]:
+    """Yield the pattern of each address of the site and its API; Django's and allauth's own pages apart."""
+    for part in (resolver or get_resolver()).url_patterns:
+        pattern = before + str(part.pattern)
+        if hasattr(part, "url_patterns"):
+            yield from every_address(part, pattern)
+        elif not pattern.startswith(("admin/", "account/")):
+            yield pattern
+
+
+@pytest.mark.parametrize("method", ["get", "head", "post", "put", "patch", "delete", "options"])
+def test_no_address_tells_an_outsider_of_it(people: dict[str, Client], method: str) -> None:
+    """Whatever is added later, by whatever method it is asked: no name, no id, no error of ours."""
+    submission, entry = str(Submission.objects.get().public_id), str(Entry.objects.get().public_id)
+    addresses = {
+        f"/{pattern}".replace("<slug:slug>", "demo-circus").replace("<uuid:public_id>", name)
+        for pattern in every_address()
+        for name in (submission, entry)
+    }
+    assert len(addresses) > 20
+    for address in sorted(addresses):
+        for name in ("nobody", "other"):
+            answer = getattr(people[name], method)(address)
+            assert answer.status_code < 500 or "/status/" in address, address  # no worker: 503, as it should be
+            assert b"Secret plan" not in answer.getvalue(), address
+            if submission in address or entry in address:
+                assert answer.status_code in (302, 401, 403, 404, 405) or method == "options", address
+    assert Entry.objects.get().published_at is None
+    assert Submission.objects.get().state == "valid"
+
+
+HOSTILE = ("\x00", "x" * 5_000, "<script>alert(1)</script>", "Recall@10:Z", "-", "9" * 400, "\ud800", "method")
+
+
+@pytest.mark.parametrize("base", ["/boards/demo-circus/", "/api/v1/boards/demo-circus/"])
+@pytest.mark.parametrize("key", ["sort", "page", "condition", "columns", "limit", "offset", "supervision", "trust"])
+def test_any_question_gets_an_answer_without_it(people: dict[str, Client], base: str, key: str) -> None:
+    for value in HOSTILE:
+        answer = people["other"].get(f"{base}?{key}={quote(value, errors='surrogatepass')}")
+        assert answer.status_code in (200, 404), value
+        assert b"Secret plan" not in answer.content
+        assert b"<script>alert" not in answer.content
