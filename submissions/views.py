@@ -30,7 +30,7 @@ from submissions.services import publication
 from submissions.services.evaluations import score_checked
 from submissions.services.quota import quota_of
 from submissions.services.receipt import receive
-from submissions.services.refusals import IllegalMove, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
+from submissions.services.refusals import IllegalMove, NotStored, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
 from submissions.services.uploads import is_oversized
 
 
@@ -155,6 +155,9 @@ def _receive(request: HttpRequest, board: Board, form: UploadForm) -> HttpRespon
     except SplitClosed as refusal:
         form.add_error(None, str(refusal))
         return _form_page(request, board, form, 409)
+    except NotStored as failure:
+        form.add_error(None, str(failure))
+        return _form_page(request, board, form, 503)
     if not received.created:
         messages.info(request, "The same files were sent before for this method: this is that submission.")
     return redirect("submissions:detail", received.submission.public_id)

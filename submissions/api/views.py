@@ -34,7 +34,7 @@ from submissions.models import Submission
 from submissions.services import publication
 from submissions.services.evaluations import score_checked
 from submissions.services.receipt import Received, receive
-from submissions.services.refusals import IllegalMove, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
+from submissions.services.refusals import IllegalMove, NotStored, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
 from submissions.services.uploads import field_of, is_oversized
 
 _KEY = OpenApiParameter(
@@ -47,6 +47,7 @@ _ANSWERS = {
     409: OpenApiResponse(description="The board takes no submissions."),
     413: OpenApiResponse(description="The request is larger than any upload can be."),
     429: OpenApiResponse(description="Too many; `next_submission_at` says when to go on, so does Retry-After."),
+    503: OpenApiResponse(description="The files could not be stored, which is our fault; there is a reference."),
 }
 
 
@@ -93,6 +94,8 @@ class SubmissionList(ListAPIView):  # type: ignore[type-arg]  # generic in the s
             return _later(refusal.resets_at, detail=str(refusal), limit=refusal.limit)
         except TooManyFree as refusal:
             return _later(refusal.retry_at, detail=str(refusal))
+        except NotStored as failure:
+            return Response({"detail": str(failure)}, codes.HTTP_503_SERVICE_UNAVAILABLE)
         answer = SubmissionDetailSerializer(received.submission, context=self.get_serializer_context()).data
         code = codes.HTTP_201_CREATED if received.created else codes.HTTP_200_OK
         return Response(answer, code, headers={"Location": answer["url"]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from submissions.sandbox import SandboxKilled
-from submissions.services import states
+from submissions.services import references, states
 from submissions.services.states import Claim, ClaimLost, Machine
 
 log = logging.getLogger(__name__)
@@ -52,7 +51,7 @@ def _may_pass(error: BaseException | None) -> bool:
 
 def fail(rows: QuerySet[Any], machine: Machine, why: BaseException | str) -> str:
     """Move the one row of ``rows`` to failed. Returns the reference, or "" when the row had moved on."""
-    reference = f"E-{secrets.token_hex(4).upper()}"
+    reference = references.new()
     if not states.fail(rows, machine, reference, WORDS.format(what=WHAT[machine], reference=reference)):
         return ""
     log.error("%s: %s", reference, why, exc_info=why if isinstance(why, BaseException) else None)

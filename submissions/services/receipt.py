@@ -65,8 +65,9 @@ def receive(  # noqa: PLR0913 (all by name: what a form asks for)
 ) -> Received:
     """Store an upload as a submission and have it checked after commit.
 
-    Raises UploadRefused, SplitClosed, QuotaExceeded or TooManyFree, and then nothing is kept. The same bytes for the
-    same method answer with the submission that is under way or scored, a repeated ``idempotency_key`` with its own.
+    Raises UploadRefused, SplitClosed, QuotaExceeded, TooManyFree or NotStored, and then nothing is kept. The same
+    bytes for the same method answer with the submission that is under way or scored, a repeated ``idempotency_key``
+    with its own.
     ``check_only`` is a dry run: the files are checked and not scored, and no quota is taken.
     """
     version = open_version(split)

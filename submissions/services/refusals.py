@@ -1,4 +1,4 @@
-"""Why something a person asked for is not done, in their words. None of these is a failure of ours."""
+"""Why something a person asked for is not done, in their words. Only :class:`NotStored` is a failure of ours."""
 
 from __future__ import annotations
 
@@ -12,6 +12,17 @@ class UploadRefused(Exception):  # noqa: N818 (a verdict)
     def __init__(self, messages: Mapping[str, Sequence[str]]) -> None:
         self.messages = {field: list(lines) for field, lines in messages.items()}
         super().__init__("; ".join(f"{field}: {' '.join(lines)}" for field, lines in self.messages.items()))
+
+
+class NotStored(Exception):  # noqa: N818 (a verdict)
+    """There was no place for the files, for example on a full disk. The log has the error under ``reference``."""
+
+    def __init__(self, reference: str) -> None:
+        self.reference = reference
+        super().__init__(
+            "The files could not be stored. This is our fault; nothing was kept and no quota was used. Try again "
+            f"later, or tell the maintainers this reference: {reference}."
+        )
 
 
 class SplitClosed(Exception):  # noqa: N818 (a verdict)

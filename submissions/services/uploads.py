@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TypeAlias
@@ -15,7 +17,11 @@ from django.core.files.uploadedfile import UploadedFile
 
 from evaluator.errors import FAULTS
 from evaluator.types import Condition, Protocol
+from submissions.services import references
 from submissions.services.leftovers import UPLOADS
+from submissions.services.refusals import NotStored
+
+log = logging.getLogger(__name__)
 
 Runs: TypeAlias = "Mapping[Condition, Sequence[UploadedFile[bytes]]]"
 Messages = dict[str, list[str]]
@@ -135,15 +141,21 @@ def digest_of(files: Sequence[Uploaded]) -> str:
 
 
 def store(files: Sequence[Uploaded]) -> list[str]:
-    """Write the files to storage in chunks, under names that say nothing. Returns the names."""
-    names: list[str] = []
+    """Write the files to storage in chunks, under names that say nothing. Returns the names.
+
+    Raises NotStored when there is no place for them; then nothing is kept, half a file neither.
+    """
+    names = [f"{UPLOADS}/{uuid.uuid4().hex}" for _ in files]
     try:
-        for part in files:
+        for name, part in zip(names, files, strict=True):
             part.file.seek(0)
-            names.append(default_storage.save(f"{UPLOADS}/{uuid.uuid4().hex}", part.file))
-    except OSError:
-        discard(names)
-        raise
+            default_storage.save(name, part.file)
+    except OSError as error:
+        with suppress(OSError):
+            discard(names)
+        reference = references.new()
+        log.exception("%s: an upload was not stored", reference)
+        raise NotStored(reference) from error
     return names
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -220,3 +223,30 @@ def test_the_description_of_the_api_is_valid(tmp_path: Any) -> None:
 def test_any_content_length_gets_an_answer(ada: Caller, board: Any, length: str) -> None:
     answer = ada.client.post(LIST, {}, headers=ada.headers, CONTENT_LENGTH=length)
     assert answer.status_code in (400, 413)
+
+
+def test_an_upload_that_finds_no_place_has_a_reference(
+    ada: Caller, board: Any, user: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder that cannot be written stands for every such state, a full disk above all."""
+    from django.core.files.storage import default_storage
+
+    folder = Path(default_storage.path("uploads"))
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.write_text("not a folder")
+    try:
+        answer = ada.send(board)
+        browser = Client()
+        browser.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        page = browser.post(
+            f"/submit/{board.split.slug}/", {"method": "m", **DECLARED, "multimodal": upload(ranking(board.content))}
+        )
+    finally:
+        folder.unlink()
+    reference = re.search(r"E-[0-9A-F]{8}", answer.json()["detail"])
+    assert (answer.status_code, page.status_code) == (503, 503)
+    assert "This is our fault" in page.content.decode()
+    assert reference is not None
+    assert f"{reference[0]}: " in caplog.text
+    assert not Submission.objects.exists()
+    assert ada.send(board).status_code == 201

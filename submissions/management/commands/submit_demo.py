@@ -24,7 +24,7 @@ from submissions.models import Evaluation, Submission
 from submissions.services.evaluations import score_again
 from submissions.services.publication import publish
 from submissions.services.receipt import Received, receive
-from submissions.services.refusals import QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
+from submissions.services.refusals import NotStored, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
 
 EMAIL = "demo@example.org"
 DECLARED = {
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         user = demo_user(settings.VAR / "demo-login.txt")
         try:
             sent = [send(user, files) for files in by_submission(manifest)]
-        except (UploadRefused, SplitClosed, QuotaExceeded, TooManyFree) as refusal:
+        except (UploadRefused, SplitClosed, QuotaExceeded, TooManyFree, NotStored) as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"{sum(received.created for received in sent)} of {len(sent)} demo submissions are new.")
         if wait:
