@@ -151,11 +151,16 @@ def _finish(claim: Claim, evaluation: Evaluation, card: Scorecard, ranks_files: 
 
 @transaction.atomic
 def _supersede(claim: Claim, evaluation: Evaluation) -> None:
-    """Replace an evaluation that waited for an evaluator which is gone by one of the evaluator that is here."""
+    """Replace an evaluation that waited for an evaluator which is gone by one of the evaluator that is here.
+
+    Where the split has changed as well nothing can replace it, and what was never scored costs no quota.
+    """
     reason = f"Evaluator {evaluation.evaluator_version} was replaced by {__version__} before this was scored."
     states.finish(claim, Evaluation.State.CANCELLED, reason=reason)
     for made in ensure_evaluations(evaluation.submission):
         dispatch.evaluation_after_commit(made.pk)
+    if not evaluation.submission.evaluations.exclude(state=Evaluation.State.CANCELLED).exists():
+        quota.give_back(evaluation.submission_id)
     log.info("superseded by evaluator %s", __version__)
 
 

@@ -208,6 +208,36 @@ def test_an_evaluation_for_an_evaluator_that_is_gone_is_replaced(send: Any) -> N
     assert (new.state, new.evaluator_version) == ("scored", __version__)
 
 
+def test_an_evaluation_that_nothing_can_replace_costs_no_quota(send: Any, board: Any, make_board: Any) -> None:
+    submission = send().submission
+    validation.validate(submission.pk)
+    submission.evaluations.update(evaluator_version="0.0.1")
+    make_board(content=replace(board.content, protocol=replace(board.content.protocol, list_length=40)))
+    work()
+    assert submission.evaluations.get().state == "cancelled"
+    assert used(submission) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_publishing_and_withdrawing_at_once_end_in_agreement(send: Any) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from django.db import connection
+
+    submission = scored(send)
+
+    def go(turn: int) -> None:
+        try:
+            (publication.publish if turn % 2 else publication.withdraw)(Submission.objects.get(pk=submission.pk))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(go, range(16)))
+    submission.refresh_from_db()
+    assert submission.evaluations.get().entry.published_at == submission.published_at
+
+
 def test_a_crash_of_the_reader_is_ours(send: Any, caplog: pytest.LogCaptureFixture) -> None:
     from django.core.files.storage import default_storage
 
