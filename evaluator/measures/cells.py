@@ -27,7 +27,8 @@ def cell(measure: str, value: float) -> str:
 
 
 def interval(measure: str, low: float | None, high: float | None) -> str:
-    """Return ``54.20–56.11``; empty where there is no interval. Raises ValueError like :func:`cell`."""
+    """Return ``54.20–56.11``, below zero ``-2.67 to 4.47``; empty without one. Raises ValueError like :func:`cell`."""
     if low is None or high is None:
         return ""
-    return f"{cell(measure, low)}–{cell(measure, high)}"
+    between = " to " if low < 0 else "–"  # a dash beside a minus sign reads as neither
+    return f"{cell(measure, low)}{between}{cell(measure, high)}"

@@ -133,7 +133,8 @@ class TorchKernel:
         return tile
 
     def fetch(self, tile: torch.Tensor) -> VectorArray:
-        return tile.cpu().numpy()
+        fetched: VectorArray = tile.cpu().numpy()
+        return fetched
 
     def between(self, tile: torch.Tensor, low: VectorArray, high: VectorArray) -> tuple[IndexArray, IndexArray]:
         rows = tile[: len(low)]
@@ -147,10 +148,12 @@ class TorchKernel:
         return (((row << VALUE_BITS) + value << COLUMN_BITS) + column).sort().values
 
     def find(self, keys: torch.Tensor, edges: IndexArray) -> IndexArray:
-        return self._torch.searchsorted(keys, self._put(edges)).cpu().numpy()
+        found: IndexArray = self._torch.searchsorted(keys, self._put(edges)).cpu().numpy()
+        return found
 
     def pick(self, keys: torch.Tensor, which: IndexArray) -> IndexArray:
-        return keys[self._put(which)].cpu().numpy()
+        picked: IndexArray = keys[self._put(which)].cpu().numpy()
+        return picked
 
     def nearest(self, left: Handle, right: Handle, count: int) -> tuple[VectorArray, IndexArray]:
         values, columns = self._torch.topk(self.product(left, right, left.shape[1]), count, dim=1, sorted=False)

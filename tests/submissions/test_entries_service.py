@@ -51,6 +51,7 @@ def test_nothing_that_is_not_finite_is_shown(value: float) -> None:
 
 def test_intervals() -> None:
     assert cells.interval("Recall@10", 0.5, 0.625) == "50.00–62.50"
+    assert cells.interval("MultiDrop(mAP@10)", -0.0267, 0.0447) == "-2.67 to 4.47", "no dash beside a minus sign"
     assert cells.interval("Recall@10", None, None) == ""
 
 
