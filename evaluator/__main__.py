@@ -15,14 +15,15 @@ from evaluator.cli.progress import ProgressBar
 from evaluator.errors import EvaluatorError, FaultList, SubmissionError
 from evaluator.formats import DEFAULT, SourceFile, read_run
 from evaluator.scoring import score
-from evaluator.types import Condition, Ranking, Split
+from evaluator.types import Condition, Run, Split
 
 VALID, INVALID, USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes."""
 
 _EPILOG = """\
 A ranking file is JSON, JSON lines, CSV or a TREC run, plain, as .gz or as a .zip with one file; the format is told from
-the content. For CIRR give both files of its server. BUNDLE is the split as one file, from the split kit on its page.
+the content. For CIRR give both files of its server. A judged-ranks file, as the command ranks writes it from vectors,
+may stand in its place. BUNDLE is the split as one file, from the split kit on its page.
 Exit status: 0 valid, 1 invalid, 2 wrong usage, or a file that cannot be read or written."""
 
 
@@ -45,11 +46,11 @@ def _verdict(options: argparse.Namespace) -> tuple[int, str]:
     form = reports if options.json else tables
     split = bundle.load(options.split)
     try:
-        rankings = _rankings(_read_files(options), split)
+        runs = _runs(_read_files(options), split)
     except SubmissionError as error:
         return INVALID, form.invalid(error, split)
     scoring = options.command == "score"
-    return VALID, _scores(rankings, split, options) if scoring else form.valid(rankings[Condition.MULTIMODAL], split)
+    return VALID, _scores(runs, split, options) if scoring else form.valid(runs[Condition.MULTIMODAL], split)
 
 
 def _say(report: str) -> int:
@@ -109,25 +110,25 @@ def _read(path: Path) -> SourceFile:
         return SourceFile(path.name, opened.read(DEFAULT.unpacked_bytes + 1))  # enough to see that it is too large
 
 
-def _scores(rankings: Mapping[Condition, Ranking], split: Split, options: argparse.Namespace) -> str:
+def _scores(runs: Mapping[Condition, Run], split: Split, options: argparse.Namespace) -> str:
     with ProgressBar(sys.stderr, "scoring") as bar:
-        card = score(split, rankings, breakdowns=options.json or options.breakdowns, progress=bar)
+        card = score(split, runs, breakdowns=options.json or options.breakdowns, progress=bar)
     return reports.scores(card, split) if options.json else tables.scores(card, split)
 
 
-def _rankings(runs: Mapping[Condition, Sequence[SourceFile]], split: Split) -> dict[Condition, Ranking]:
+def _runs(files: Mapping[Condition, Sequence[SourceFile]], split: Split) -> dict[Condition, Run]:
     """Read every run. Raises SubmissionError with the faults of all of them."""
     faults = FaultList()
-    rankings = {}
-    for condition, files in runs.items():
+    runs = {}
+    for condition, given in files.items():
         try:
             with ProgressBar(sys.stderr, "reading") as bar:
-                rankings[condition] = read_run(files, split, progress=bar)
+                runs[condition] = read_run(given, split, progress=bar)
         except SubmissionError as error:
             faults.faults += error.faults
             faults.more += error.more
     faults.raise_if_any()
-    return rankings
+    return runs
 
 
 if __name__ == "__main__":

@@ -100,6 +100,20 @@ FAULTS: dict[str, FaultKind] = {
         "Remove the reference image before you cut the list, or list one image more.",
     ),
     "list-too-long": FaultKind("A ranking that is too long", "Cut the list; the protocol says where."),
+    # Judged ranks
+    "ranks-not-taken": FaultKind(
+        "Judged ranks where the truth is hidden", "Send a ranking: which images are judged is not told here."
+    ),
+    "rank-outside-gallery": FaultKind(
+        "A rank that the gallery does not have",
+        "Count from 1 over the whole gallery, as python -m evaluator ranks does.",
+    ),
+    "not-judged": FaultKind(
+        "An image that is not judged for the query", "Give the ranks of the judged images alone; see the template."
+    ),
+    "judged-without-rank": FaultKind(
+        "A judged image without a rank", "Give the rank of every judged image, however low; see the template."
+    ),
     # Vectors
     "vector-not-finite": FaultKind(
         "A vector that is not finite", "Look for NaN and overflow in your encoder; float32 must hold every number."

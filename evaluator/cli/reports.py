@@ -7,22 +7,21 @@ from dataclasses import asdict
 from typing import Any
 
 from evaluator.errors import SubmissionError
-from evaluator.types import Ranking, Scorecard, Split
+from evaluator.types import Ranking, Run, Scorecard, Split
 
 
-def valid(ranking: Ranking, split: Split) -> str:
+def valid(run: Run, split: Split) -> str:
     """Return what a valid file is."""
-    return _dumped(
-        {
-            "valid": True,
-            **_named(split),
-            "format": ranking.format,
-            "queries": len(ranking.length),
-            "images": {"fewest": int(ranking.length.min()), "most": int(ranking.length.max())},
-            "unchecked_ids": len(ranking.unknown),
-            "subset_file": ranking.members is not None,
-        }
-    )
+    facts = _of_ranking(run) if isinstance(run, Ranking) else {"judged_images": len(run.rank), "complete": run.complete}
+    return _dumped({"valid": True, **_named(split), "format": run.format, "queries": len(split), **facts})
+
+
+def _of_ranking(ranking: Ranking) -> dict[str, Any]:
+    return {
+        "images": {"fewest": int(ranking.length.min()), "most": int(ranking.length.max())},
+        "unchecked_ids": len(ranking.unknown),
+        "subset_file": ranking.members is not None,
+    }
 
 
 def invalid(error: SubmissionError, split: Split) -> str:
