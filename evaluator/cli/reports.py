@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from evaluator.errors import SubmissionError
@@ -34,6 +36,11 @@ def scores(card: Scorecard, split: Split) -> str:
     """Return every score of the protocol, empty ones with their reason."""
     listed = [asdict(score) for score in card.scores]
     return _dumped({"valid": True, **_named(split), "evaluator": card.evaluator_version, "scores": listed})
+
+
+def written(paths: Sequence[Path], split: Split) -> str:
+    """Return which judged-ranks files were written."""
+    return _dumped({"valid": True, **_named(split), "files": [str(path) for path in paths]})
 
 
 def _named(split: Split) -> dict[str, Any]:

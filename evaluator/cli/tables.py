@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from evaluator.errors import FAULTS, Fault, SubmissionError
 from evaluator.formats import FORMATS
@@ -68,6 +69,11 @@ def scores(card: Scorecard, split: Split) -> str:
         lines += ["", *_aligned(_table(condition, chosen, reasons))]
     notes = [f"  ({number}) {reason}" for reason, number in reasons.items()]
     return "\n".join([*lines, *(["", "Not available:", *notes] if notes else [])])
+
+
+def written(paths: Sequence[Path], split: Split) -> str:
+    """Return which judged-ranks files were written."""
+    return "\n".join([f"OK: judged ranks for {_named(split)}", *(f"  {path}" for path in paths)])
 
 
 def _table(condition: Condition | None, chosen: Sequence[Score], reasons: dict[str, int]) -> list[Row]:
