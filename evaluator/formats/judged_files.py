@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 from typing import Any
@@ -74,12 +73,6 @@ def write_judged(ranks: JudgedRanks, split: Split) -> str:
 def judged_template(split: Split) -> str:
     """Return the table of everything that is to be ranked, without the ranks."""
     return _written(split, repeat("", int(rankable(split).sum())))
-
-
-def judged_lines(split: Split) -> Iterator[str]:
-    """Yield the same as lines of JSON."""
-    for query, image in _wanted(split):
-        yield json.dumps(dict(zip(HEADER, (query, image, None), strict=True)), ensure_ascii=False)
 
 
 def _written(split: Split, ranks: Iterable[object]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from evaluator.formats.judged_files import KEY as JUDGED
-from evaluator.formats.judged_files import judged_lines, judged_template
+from evaluator.formats.judged_files import judged_template
 from evaluator.types import Split
 
 
@@ -73,8 +73,7 @@ def _trec(split: Split) -> dict[str, str]:
 
 
 def _judged(split: Split) -> dict[str, str]:
-    lines = "".join(f"{line}\n" for line in judged_lines(split))
-    return {f"{split.name}.ranks.csv": judged_template(split), f"{split.name}.ranks.jsonl": lines}
+    return {f"{split.name}.ranks.csv": judged_template(split)}
 
 
 def _always(split: Split) -> bool:

@@ -131,6 +131,11 @@ def test_hidden_truth_takes_none(split: Split) -> None:
     assert (fault.code, fault.found) == ("ranks-not-taken", "judged ranks")
 
 
+def test_the_metric_of_a_cirr_file_cannot_say_judged_ranks(split: Split) -> None:
+    content = json.dumps({"version": "rc2", "metric": "judged ranks", "q1": ["b"]}).encode()
+    assert codes(split, content)[0] == "unknown-metric"
+
+
 def test_one_run_is_one_file(split: Split) -> None:
     ranking = plain(dict.fromkeys(QUERIES, IMAGES))
     assert codes(split, GOOD.encode(), ranking) == ["two-rankings"]
