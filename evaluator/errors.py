@@ -100,6 +100,20 @@ FAULTS: dict[str, FaultKind] = {
         "Remove the reference image before you cut the list, or list one image more.",
     ),
     "list-too-long": FaultKind("A ranking that is too long", "Cut the list; the protocol says where."),
+    # Judged ranks
+    "ranks-not-taken": FaultKind(
+        "Judged ranks where the truth is hidden", "Send a ranking: which images are judged is not told here."
+    ),
+    "rank-outside-gallery": FaultKind(
+        "A rank that the gallery does not have",
+        "Count from 1 over the whole gallery, as python -m evaluator ranks does.",
+    ),
+    "not-judged": FaultKind(
+        "An image that is not judged for the query", "Give the ranks of the judged images alone; see the template."
+    ),
+    "judged-without-rank": FaultKind(
+        "A judged image without a rank", "Give the rank of every judged image, however low; see the template."
+    ),
     # Vectors
     "vector-not-finite": FaultKind(
         "A vector that is not finite", "Look for NaN and overflow in your encoder; float32 must hold every number."
@@ -110,6 +124,23 @@ FAULTS: dict[str, FaultKind] = {
     "vector-dimension": FaultKind(
         "Vectors of another dimension", "Encode queries and gallery with the same model, into vectors of one length."
     ),
+    "vector-format": FaultKind(
+        "Not a file of vectors", "Send .npz with ids and vectors, .npy with a list of ids, .safetensors or Parquet."
+    ),
+    "vector-objects": FaultKind(
+        "Pickled objects, which are never opened",
+        "Save plain numbers: numpy.savez with allow_pickle=False, or safetensors.",
+    ),
+    "vector-damaged": FaultKind(
+        "The file of vectors is damaged", "Write the file again and copy it whole; was the disk full?"
+    ),
+    "vector-type": FaultKind(
+        "Numbers of another type", "Save floating numbers: float16, bfloat16, float32 or float64."
+    ),
+    "vector-too-large": FaultKind("Vectors beyond the limit", "Send the queries and the gallery of this split alone."),
+    "vector-ids": FaultKind("Vectors whose ids are not known", "Give one id for each row, as text or whole numbers."),
+    "vector-missing": FaultKind("No vector where one is needed", "Encode every query and every image of the gallery."),
+    "vector-repeated": FaultKind("Two vectors of one id", "Keep one vector for each query and each image."),
     # What reading costs
     "needs-memory": FaultKind(
         "The file needs too much memory to read", "Keep to the list length that the protocol asks for."

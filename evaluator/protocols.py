@@ -9,6 +9,8 @@ from evaluator.types import Breakdown, Protocol, Subset
 
 _CIRCUS_SUBSETS = (Subset.FULL, Subset.SF, Subset.V)
 _PINPOINT_SUBSETS = (Subset.ALL, Subset.ORIGINAL)
+_FULL_GALLERY = ("nDCG", "MRR", "MedianRank")
+"""What lists of 50 leave empty: from embeddings, judged ranks and whole rankings (decision 13)."""
 
 
 def _at(names: tuple[str, ...], cutoffs: tuple[int, ...]) -> tuple[str, ...]:
@@ -55,8 +57,8 @@ CIRCUS_SINGLE = Protocol(
     first_measure="Recall@10",
     first_subset=Subset.V,
     subsets=_CIRCUS_SUBSETS,
-    measures=(*_at(("Recall",), (1, 5, 10, 50)), *_at(("mAP", "nDCG"), (10, 50))),
-    joint_measures=("ShortcutLeak@10",),
+    measures=(*_at(("Recall",), (1, 5, 10, 50)), *_at(("mAP", "nDCG"), (10, 50)), *_FULL_GALLERY),
+    joint_measures=("CompositionGap", "ShortcutLeak@10", "RecallGap@10"),
 )
 """CIRCUS on CIRR, FashionIQ and LaSCo: one positive a query, reference kept (protocols.md 4)."""
 
@@ -69,8 +71,9 @@ CIRCUS_MULTI = Protocol(
         *_at(("Recall_any",), (1, 5, 10, 50)),
         *_at(("Recall_target",), (10,)),
         *_at(("mAP", "nDCG"), (10, 50)),
+        *_FULL_GALLERY,
     ),
-    joint_measures=("ShortcutLeak@10",),
+    joint_measures=("CompositionGap", "ShortcutLeak@10"),
 )
 """CIRCUS on CIRCO: any ground truth counts (decision 16)."""
 
@@ -95,6 +98,7 @@ PINPOINT = Protocol(
         "MultiDrop_signature(mAP@10)",
         "Judged@10",
         "mAP_judged@10",
+        *_FULL_GALLERY,
     ),
     breakdowns=(
         Breakdown("images", ("mAP@10",), main=True),

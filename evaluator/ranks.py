@@ -6,10 +6,13 @@ A ranking is an order already, so nothing is compared here; where scores become 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.errors import EvaluatorError
-from evaluator.types import IntArray, JudgedRanks, Judgments, Ranking, Run, Split
+from evaluator.types import BoolArray, IntArray, JudgedPairs, JudgedRanks, Judgments, Ranking, Run, Split
 
 _TABLE_CELLS = 1 << 21
 """Cells of the look-up table of :func:`_positions`: few enough for a processor's cache, enough for few rounds."""
@@ -37,14 +40,65 @@ def judged_ranks(split: Split, ranking: Ranking) -> JudgedRanks:
 
 
 def as_judged_ranks(split: Split, run: Run) -> JudgedRanks:
-    """Return the judged ranks of any run; a judged-ranks run is its own. Raises EvaluatorError on another shape."""
+    """Return the judged ranks of any run, parallel to the judgments of ``split``.
+
+    Raises EvaluatorError for a run of another shape, or one that an author ranked for other judgments.
+    """
     if isinstance(run, Ranking):
         return judged_ranks(split, run)
+    if run.pairs is not None:
+        return _rows_of(split, run, run.pairs)
     if run.rank.shape != (len(split.judgments),) or run.depth.shape != (len(split),):
         raise EvaluatorError(f"the judged ranks are not parallel to the judgments of {split.name}")
     if run.member_rank is not None:
         return run
-    return JudgedRanks(run.rank, run.depth, run.complete, member_ranks(split.judgments, run.rank))
+    return replace(run, member_rank=member_ranks(split.judgments, run.rank))
+
+
+def covers(split: Split, run: Run) -> bool:
+    """Whether a run can be scored on ``split``, whose queries and galleries it fits: an author ranked what is judged.
+
+    A ranking always can.
+    """
+    if isinstance(run, Ranking) or run.pairs is None:
+        return True
+    return bool((_found(split, run.pairs) | ~rankable(split)).all())
+
+
+def rankable(split: Split) -> BoolArray:
+    """Return which judgments (J,) have a rank: the image is in the query's gallery and is no removed reference."""
+    judgments, known = split.judgments, len(split.images)
+    inside = np.zeros((len(split.galleries), known), dtype=np.bool_)
+    for held, gallery in zip(inside, split.galleries, strict=True):
+        held[gallery.images if gallery.size is not None else slice(None)] = True
+    ranked = inside[split.gallery_of[judgments.query], judgments.image]
+    if split.protocol.remove_reference:
+        removed = [query * known + image for query, images in enumerate(split.references) for image in images]
+        ranked &= ~np.isin(_keys(split, judgments.query, judgments.image), removed)
+    return ranked
+
+
+def _keys(split: Split, query: IntArray, image: IntArray) -> NDArray[np.int64]:
+    """Return one number for each pair, in the order of (query, image)."""
+    return query.astype(np.int64) * len(split.images) + image
+
+
+def _found(split: Split, pairs: JudgedPairs) -> BoolArray:
+    judgments = split.judgments
+    wanted = _keys(split, judgments.query, judgments.image)
+    return np.isin(wanted, _keys(split, pairs.query, pairs.image))
+
+
+def _rows_of(split: Split, run: JudgedRanks, pairs: JudgedPairs) -> JudgedRanks:
+    """Return the ranks of the judgments of ``split`` out of those that an author wrote."""
+    found = _found(split, pairs)
+    if run.rank.shape != pairs.query.shape or run.depth.shape != (len(split),) or (rankable(split) & ~found).any():
+        raise EvaluatorError(f"the judged ranks are not those of the judgments of {split.name}")
+    judgments = split.judgments
+    place = np.searchsorted(_keys(split, pairs.query, pairs.image), _keys(split, judgments.query, judgments.image))
+    rank = np.zeros(len(judgments), dtype=np.int32)
+    rank[found] = run.rank[place[found]]
+    return JudgedRanks(rank, run.depth, run.complete, member_ranks(judgments, rank), format=run.format)
 
 
 def member_ranks(judgments: Judgments, rank: IntArray) -> IntArray | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evaluator.errors import EvaluatorError
-from evaluator.types import JudgedRanks, Ranking, Run
+from evaluator.types import JudgedPairs, JudgedRanks, Ranking, Run
 
 _HEADER = "header"
 Arrays = dict[str, np.ndarray[Any, Any]]
@@ -43,8 +43,9 @@ def _packed(run: Run) -> tuple[dict[str, Any], Arrays]:
         header: dict[str, Any] = {"kind": "ranking", "unknown": run.unknown, "format": run.format}
     else:
         arrays = {"rank": run.rank, "depth": run.depth}
-        optional = {"member_rank": run.member_rank}
-        header = {"kind": "judged ranks", "complete": run.complete}
+        pairs = run.pairs and {"query": run.pairs.query, "image": run.pairs.image}
+        optional = {"member_rank": run.member_rank, **(pairs or {})}
+        header = {"kind": "judged ranks", "complete": run.complete, "format": run.format}
     return header, arrays | {name: array for name, array in optional.items() if array is not None}
 
 
@@ -52,4 +53,6 @@ def _unpacked(header: dict[str, Any], arrays: Arrays) -> Run:
     if header["kind"] == "ranking":
         unknown = tuple(header["unknown"])
         return Ranking(arrays["images"], arrays["length"], unknown, arrays.get("members"), header["format"])
-    return JudgedRanks(arrays["rank"], arrays["depth"], header["complete"], arrays.get("member_rank"))
+    pairs = JudgedPairs(arrays["query"], arrays["image"]) if "query" in arrays else None
+    rank, depth, members = arrays["rank"], arrays["depth"], arrays.get("member_rank")
+    return JudgedRanks(rank, depth, header["complete"], members, pairs, header.get("format", ""))

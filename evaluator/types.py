@@ -228,6 +228,20 @@ class JudgedRanks:
     """Whether it orders the whole gallery, which full nDCG and the Composition Gap need."""
     member_rank: IntArray | None = None
     """(J,) rank among the query's image set, for lines with ``member``; 0 below the end. None: not available."""
+    pairs: JudgedPairs | None = None
+    """What the ranks belong to, where an author wrote them; None where that is ``Split.judgments``, line by line."""
+    format: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """The (query, image) of each rank of an author's file, sorted by both.
+
+    Splits that one upload fits have the same queries and images, but not the same judgments (decision 3).
+    """
+
+    query: IntArray  # (J,)
+    image: IntArray  # (J,)
 
 
 Run = Ranking | JudgedRanks

@@ -23,7 +23,7 @@ from evaluator.types import Protocol, Split
 from leaderboard import bundles
 from leaderboard.models import SplitVersion
 
-LAYOUT = 2
+LAYOUT = 3
 """Counted up whenever a kit of the same split would have other bytes."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every entry: a kit does not depend on when it was built."""
@@ -187,6 +187,11 @@ def _rules(split: Split) -> Iterator[str]:
     if split.hidden_truth:
         yield "The truth of this split is hidden: files are checked here and scored on the official server."
     else:
+        yield (
+            "In place of a ranking, judged ranks: the rank of every judged image in the whole gallery, which "
+            "`python -m evaluator ranks` writes from vectors. Only ranks over the whole gallery give full nDCG and, "
+            "with three runs, the Composition Gap."
+        )
         yield f"The board is ordered by {protocol.first_measure} on {protocol.first_subset}."
 
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from evaluator.errors import SubmissionError
-from evaluator.types import Ranking, Scorecard, Split
+from evaluator.types import Ranking, Run, Scorecard, Split
 
 
-def valid(ranking: Ranking, split: Split) -> str:
+def valid(run: Run, split: Split) -> str:
     """Return what a valid file is."""
-    return _dumped(
-        {
-            "valid": True,
-            **_named(split),
-            "format": ranking.format,
-            "queries": len(ranking.length),
-            "images": {"fewest": int(ranking.length.min()), "most": int(ranking.length.max())},
-            "unchecked_ids": len(ranking.unknown),
-            "subset_file": ranking.members is not None,
-        }
-    )
+    facts = _of_ranking(run) if isinstance(run, Ranking) else {"judged_images": len(run.rank), "complete": run.complete}
+    return _dumped({"valid": True, **_named(split), "format": run.format, "queries": len(split), **facts})
+
+
+def _of_ranking(ranking: Ranking) -> dict[str, Any]:
+    return {
+        "images": {"fewest": int(ranking.length.min()), "most": int(ranking.length.max())},
+        "unchecked_ids": len(ranking.unknown),
+        "subset_file": ranking.members is not None,
+    }
 
 
 def invalid(error: SubmissionError, split: Split) -> str:
@@ -35,6 +36,11 @@ def scores(card: Scorecard, split: Split) -> str:
     """Return every score of the protocol, empty ones with their reason."""
     listed = [asdict(score) for score in card.scores]
     return _dumped({"valid": True, **_named(split), "evaluator": card.evaluator_version, "scores": listed})
+
+
+def written(paths: Sequence[Path], split: Split) -> str:
+    """Return which judged-ranks files were written."""
+    return _dumped({"valid": True, **_named(split), "files": [str(path) for path in paths]})
 
 
 def _named(split: Split) -> dict[str, Any]:

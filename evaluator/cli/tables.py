@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from evaluator.errors import FAULTS, Fault, SubmissionError
 from evaluator.formats import FORMATS
 from evaluator.measures import cells, describe
 from evaluator.measures.base import Unit
-from evaluator.types import Condition, Ranking, Score, Scorecard, Split
+from evaluator.types import Condition, Ranking, Run, Score, Scorecard, Split
 
 _CELL = 80
 """Widest cell: as much as a fault quotes, and the longest sentence about a look-alike."""
@@ -17,19 +18,24 @@ _MISSING = "-"
 Row = Sequence[str]
 
 
-def valid(ranking: Ranking, split: Split) -> str:
+def valid(run: Run, split: Split) -> str:
     """Return what a valid file is, in a few lines."""
+    facts = [("format", FORMATS[run.format].title), ("queries", f"{len(split):,}")]
+    if isinstance(run, Ranking):
+        facts += _of_ranking(run, split)
+    else:
+        facts.append(("judged images", f"{len(run.rank):,}"))
+    return "\n".join([f"OK: valid for {_named(split)}", *_aligned([(f"  {name}", fact) for name, fact in facts])])
+
+
+def _of_ranking(ranking: Ranking, split: Split) -> list[tuple[str, str]]:
     fewest, most = int(ranking.length.min()), int(ranking.length.max())
-    facts = [
-        ("format", FORMATS[ranking.format].title),
-        ("queries", f"{len(ranking.length):,}"),
-        ("images a query", f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"),
-    ]
+    facts = [("images a query", f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}")]
     if split.protocol.member_list_length:
         facts.append(("subset file", "no" if ranking.members is None else "yes"))
     if ranking.unknown:
         facts.append(("unchecked ids", f"{len(ranking.unknown):,}: the gallery's list is not in this bundle"))
-    return "\n".join([f"OK: valid for {_named(split)}", *_aligned([(f"  {name}", fact) for name, fact in facts])])
+    return facts
 
 
 def invalid(error: SubmissionError, split: Split) -> str:
@@ -63,6 +69,11 @@ def scores(card: Scorecard, split: Split) -> str:
         lines += ["", *_aligned(_table(condition, chosen, reasons))]
     notes = [f"  ({number}) {reason}" for reason, number in reasons.items()]
     return "\n".join([*lines, *(["", "Not available:", *notes] if notes else [])])
+
+
+def written(paths: Sequence[Path], split: Split) -> str:
+    """Return which judged-ranks files were written."""
+    return "\n".join([f"OK: judged ranks for {_named(split)}", *(f"  {path}" for path in paths)])
 
 
 def _table(condition: Condition | None, chosen: Sequence[Score], reasons: dict[str, int]) -> list[Row]:

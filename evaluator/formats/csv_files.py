@@ -24,14 +24,14 @@ _DELIMITERS = (",", "\t", ";")
 
 def is_csv(text: str) -> bool:
     """Whether the first line is a header: fields between delimiters, one of them a name that a column may have."""
-    return any(_column(name) for name in _fields(first_line(text)))
+    return any(_column(name) for name in fields_of(first_line(text)))
 
 
 def read_csv(text: str, split: Split, limits: Limits, faults: FaultList) -> Written:
     """Read a CSV file: ``query``, ``image``, and ``rank`` or ``score``; the rank decides where there are both."""
-    refuse_long(text, limits)
-    _refuse_wide_header(text)
-    rows = _numbered(text)
+    refuse_long(text, limits.entries)
+    refuse_wide_header(text)
+    rows = numbered_rows(text)
     line, names = next(rows)
     columns = _header(names, line)
     table = Table("csv", "rank" not in columns, split.image_prefix, limits)
@@ -46,7 +46,7 @@ def read_csv(text: str, split: Split, limits: Limits, faults: FaultList) -> Writ
     return table.written(faults)
 
 
-def _numbered(text: str) -> Iterator[tuple[int, list[str]]]:
+def numbered_rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank with their line numbers. Raises UnreadableError."""
     rows = csv.reader(lines(text), delimiter=_delimiter(first_line(text)), strict=True)
     try:
@@ -58,7 +58,7 @@ def _numbered(text: str) -> Iterator[tuple[int, list[str]]]:
         raise UnreadableError(code, f"line {rows.line_num}", found=str(error), expected="fields, quoted") from error
 
 
-def _refuse_wide_header(text: str) -> None:
+def refuse_wide_header(text: str) -> None:
     """Refuse a header of millions of names before each is looked at."""
     if len(first_line(text)) == LONGEST_LOOK:
         found = f"a first line of {LONGEST_LOOK:,} characters or more"
@@ -88,13 +88,14 @@ def _delimiter(line: str) -> str:
     return max(_DELIMITERS, key=line.count)
 
 
-def _fields(line: str) -> list[str]:
+def fields_of(line: str) -> list[str]:
+    """Return the names in a header; none where it has no delimiter."""
     return [name.strip().strip('"') for name in line.split(_delimiter(line))] if _delimiter(line) in line else []
 
 
 def is_bare_csv(text: str) -> bool:
     """Whether it looks like a CSV file whose header was left out."""
-    return len(_fields(first_line(text))) >= 3
+    return len(fields_of(first_line(text))) >= 3
 
 
 def refuse_bare_csv(text: str) -> UnreadableError:

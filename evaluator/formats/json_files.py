@@ -55,7 +55,7 @@ def _read_cirr(table: Table, faults: FaultList) -> Written:
     if table.get("version", "rc2") != "rc2":
         faults.add("unknown-version", 'key "version"', found=quoted(table["version"]), expected='"rc2"')
     metric = table.get("metric")
-    if metric not in tuple(Role):
+    if metric not in (Role.RANKING, Role.MEMBERS):
         raise UnreadableError(
             "unknown-metric", 'key "metric"', found=quoted(metric), expected='"recall" or "recall_subset"'
         )

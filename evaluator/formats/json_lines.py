@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from evaluator.errors import FaultList
@@ -31,15 +31,17 @@ def read_json_lines(text: str, limits: Limits, faults: FaultList) -> Written:
     """Read every line; a line that is no object is a fault, and the others are still read."""
     refuse_costly(text, limits)
     refuse_many_queries(text.count("\n"), limits)
+    return read_records(list(each_record(text, faults)), faults)
+
+
+def each_record(text: str, faults: FaultList) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and object of each line that holds one; a line that does not is a fault."""
     reader = JsonReader()
-    records: list[tuple[int, dict[str, Any]]] = []
     cut = cut_line(text)
     for number, line in enumerate(lines(text), start=1):
-        if line.strip():
-            record = _record(reader, line, number, number == cut, faults)
-            if record is not None:
-                records.append((number, record))
-    return read_records(records, faults)
+        record = _record(reader, line, number, number == cut, faults) if line.strip() else None
+        if record is not None:
+            yield number, record
 
 
 def read_records(records: Iterable[tuple[int, dict[str, Any]]], faults: FaultList) -> Written:

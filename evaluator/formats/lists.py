@@ -49,10 +49,24 @@ class Lists:
 
 
 def read_lists(written: Written, split: Split, limits: Limits, faults: FaultList) -> Lists:
-    """Match a file to a split, noting every fault of its queries, ids and repeats."""
+    """Match a file to a split, noting every fault of its queries, ids and repeats, and drop the reference."""
+    lists = match_lists(written, split, limits, faults)
+    if split.protocol.remove_reference:
+        _drop_references(lists, split)
+    return lists
+
+
+def match_lists(
+    written: Written, split: Split, limits: Limits, faults: FaultList, needed: BoolArray | None = None
+) -> Lists:
+    """Do the same and leave every image where the file has it. Only ``needed`` queries (n,) may not be missing."""
     rows = [split.query_index.get(text) if (text := id_text(query)) is not None else None for query in written.queries]
     add_lookalikes(faults, written, split)
     row = _match_queries(rows, written, split, faults)
+    if rows:
+        _note_missing((row == NO_ROW) & (True if needed is None else needed), split, faults)
+    else:
+        faults.add("no-queries", found="no query", expected=f"{len(split):,}")
     _leave_out(row, written, limits, faults)
     chosen = [written.images[i] or () if i != NO_ROW else () for i in row.tolist()]
     ids = ImageIds(split)
@@ -61,15 +75,11 @@ def read_lists(written: Written, split: Split, limits: Limits, faults: FaultList
     lists = Lists(written, ids, images, length, np.zeros(len(split), dtype=np.int32), row)
     _note_bad_images(lists, faults)
     _note_repeats(lists, faults)
-    if split.protocol.remove_reference:
-        _drop_references(lists, split)
     return lists
 
 
 def _match_queries(rows: Sequence[int | None], written: Written, split: Split, faults: FaultList) -> IntArray:
-    """Return for each query of the split where the file has it; note unknown, repeated and missing ones."""
-    if not rows:
-        faults.add("no-queries", found="no query", expected=f"{len(split):,}")
+    """Return for each query of the split where the file has it; note unknown and repeated ones."""
     row = np.full(len(split), NO_ROW, dtype=np.int32)
     for position, query in enumerate(rows):
         if query is None:
@@ -79,9 +89,12 @@ def _match_queries(rows: Sequence[int | None], written: Written, split: Split, f
             faults.add("repeated-query", written.place(position), found=found, expected="each query once")
         else:
             row[query] = position
-    for missing in np.flatnonzero(row == NO_ROW).tolist() if rows else ():
-        faults.add("missing-query", f"query {quoted(split.query_ids[missing])}", found="no ranking", expected="one")
     return row
+
+
+def _note_missing(missing: BoolArray, split: Split, faults: FaultList) -> None:
+    for query in np.flatnonzero(missing).tolist():
+        faults.add("missing-query", f"query {quoted(split.query_ids[query])}", found="no ranking", expected="one")
 
 
 def _leave_out(row: IntArray, written: Written, limits: Limits, faults: FaultList) -> None:
@@ -113,7 +126,8 @@ def _note_bad_images(lists: Lists, faults: FaultList) -> None:
     for query, entry in found[faults.first_of(len(found))].tolist():
         position = int(lists.row[query])
         value = (lists.written.images[position] or ())[entry]
-        add_bad_image(faults, f"{lists.written.place(position, entry)}, rank {entry + 1}", value, lists.ids)
+        place = f"{lists.written.place(position, entry)}, rank {lists.written.rank(position, entry)}"
+        add_bad_image(faults, place, value, lists.ids)
 
 
 def _note_repeats(lists: Lists, faults: FaultList) -> None:
@@ -123,7 +137,8 @@ def _note_repeats(lists: Lists, faults: FaultList) -> None:
     again = np.stack([rows, ordered[rows, entries]], axis=1)
     repeated = again[np.append(True, (again[1:] != again[:-1]).any(axis=1))[: len(again)]]
     for query, image in repeated[faults.first_of(len(repeated))].tolist():
-        ranks = (np.flatnonzero(lists.images[query] == image) + 1).tolist()
+        row = int(lists.row[query])
+        ranks = [lists.written.rank(row, entry) for entry in np.flatnonzero(lists.images[query] == image).tolist()]
         found = f"{quoted(lists.ids.text(image))} at ranks {_joined(ranks)}"
         faults.add("repeated-image", lists.place(query), found=found, expected="each image once")
 

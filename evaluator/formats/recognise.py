@@ -10,6 +10,7 @@ from evaluator.errors import FaultList
 from evaluator.formats.csv_files import is_bare_csv, is_csv, read_csv, refuse_bare_csv
 from evaluator.formats.json_files import read_json
 from evaluator.formats.json_lines import is_json_lines, read_json_lines
+from evaluator.formats.judged_files import is_judged_lines, is_judged_table, read_judged_lines, read_judged_table
 from evaluator.formats.source import Limits, UnreadableError
 from evaluator.formats.tables import first_line
 from evaluator.formats.trec import is_trec, read_trec
@@ -45,6 +46,8 @@ def _refuse_bare_csv(text: str, split: Split, limits: Limits, faults: FaultList)
 
 
 SYNTAXES = (
+    Syntax(is_judged_lines, read_judged_lines),
+    Syntax(is_judged_table, read_judged_table),
     Syntax(is_json_lines, lambda text, split, limits, faults: read_json_lines(text, limits, faults)),
     Syntax(_is_json, lambda text, split, limits, faults: read_json(text, limits, faults)),
     Syntax(is_csv, read_csv),

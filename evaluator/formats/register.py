@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from evaluator.formats.judged_files import KEY as JUDGED
+from evaluator.formats.judged_files import judged_template
 from evaluator.types import Split
 
 
 @dataclass(frozen=True)
 class Format:
-    """One format a ranking may be written in; ``key`` is what ``Ranking.format`` says."""
+    """One format a run may be written in; ``key`` is what ``format`` of the run that is read says."""
 
     key: str
     title: str
@@ -70,6 +72,10 @@ def _trec(split: Split) -> dict[str, str]:
     return {f"{split.name}.trec": "".join(f"{query} Q0 IMAGE 1 1.0 RUN\n" for query in split.query_ids)}
 
 
+def _judged(split: Split) -> dict[str, str]:
+    return {f"{split.name}.ranks.csv": judged_template(split)}
+
+
 def _always(split: Split) -> bool:
     return True
 
@@ -102,6 +108,13 @@ FORMATS: dict[str, Format] = {
         Format("jsonl", "JSON lines", 'One object a line: {"query": ..., "images": [...]}', _always, _json_lines),
         Format("csv", "CSV", "A header and one image a row: query, image, rank or score", _always, _csv),
         Format("trec", "TREC run", "One image a line: query Q0 image rank score run-name", _always, _trec),
+        Format(
+            JUDGED,
+            "Judged ranks",
+            "A header and one judged image a row: query, judged_image, gallery_rank; ranks over the whole gallery",
+            lambda split: not split.hidden_truth,
+            _judged,
+        ),
     )
 }
 """Key -> format. ``docs/formats.md`` has a heading with each title, under test."""

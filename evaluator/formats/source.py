@@ -23,6 +23,8 @@ class Limits:
     unpacked_bytes: int = 200_000_000
     entries: int = 12_000_000
     """Image ids in the file, and cells of the ranking (queries times the longest list): 4,181 x 2,296 fits."""
+    judged: int = 1_000_000
+    """Rows of a judged-ranks file; PinPoint has a third of a million judgments."""
     containers: int = 8_000_000
     """Lists and objects in a JSON file: three bytes of text each, but 60 and more of memory."""
     keys: int = 4_000_000

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from evaluator.errors import FaultList
 from evaluator.formats.source import Limits, UnreadableError
-from evaluator.formats.written import Written, quoted
+from evaluator.formats.written import Role, Written, quoted
 
 _WHOLE = re.compile(r"\d{1,9}", re.ASCII)
 LONGEST_LOOK = 10_000
@@ -39,6 +39,7 @@ class Table:
     by_score: bool
     image_prefix: str
     limits: Limits
+    role: Role = Role.RANKING
     _queries: dict[str, _Rows] = field(default_factory=dict)
 
     def add(self, query: str, image: str, order: str, line: int, faults: FaultList) -> None:
@@ -57,8 +58,9 @@ class Table:
     def written(self, faults: FaultList) -> Written:
         """Return the rankings, each best first."""
         ordered = [self._ordered(query, rows, faults) for query, rows in self._queries.items()]
-        images = [rows.images for rows in ordered]
-        return Written(self.format, list(self._queries), images, entry_lines=[rows.lines for rows in ordered])
+        images, lines = [rows.images for rows in ordered], [rows.lines for rows in ordered]
+        ranks = [rows.keys for rows in ordered] if self.role is Role.JUDGED else ()
+        return Written(self.format, list(self._queries), images, self.role, entry_lines=lines, ranks=ranks)
 
     def _ordered(self, query: str, rows: _Rows, faults: FaultList) -> _Rows:
         keys = rows.keys
@@ -99,11 +101,11 @@ def refuse_many_queries(number: int, limits: Limits) -> None:
         raise UnreadableError("too-many-queries", found=f"{number:,} or more", expected=expected)
 
 
-def refuse_long(text: str, limits: Limits) -> None:
+def refuse_long(text: str, most: int) -> None:
     """Refuse more rows than a ranking may have images."""
     lines = text.count("\n")
-    if lines > limits.entries:
-        raise UnreadableError("too-many-entries", found=f"{lines:,} lines", expected=f"at most {limits.entries:,}")
+    if lines > most:
+        raise UnreadableError("too-many-entries", found=f"{lines:,} lines", expected=f"at most {most:,}")
 
 
 def _score(text: str, line: int, faults: FaultList) -> float | None:

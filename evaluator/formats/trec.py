@@ -20,7 +20,7 @@ def is_trec(text: str) -> bool:
 
 def read_trec(text: str, split: Split, limits: Limits, faults: FaultList) -> Written:
     """Read a TREC run. As in ``trec_eval`` the score orders it and the rank column is not read."""
-    refuse_long(text, limits)
+    refuse_long(text, limits.entries)
     table = Table("trec", by_score=True, image_prefix=split.image_prefix, limits=limits)
     cut = cut_line(text)
     for line, columns in _trec_lines(text):

@@ -8,10 +8,11 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a file is for; the values are the words of the CIRR server's ``metric`` key."""
+    """What a file is for; the values of the first two are the words of the CIRR server's ``metric`` key."""
 
     RANKING = "recall"
     MEMBERS = "recall_subset"
+    JUDGED = "judged ranks"
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Written:
     role: Role = Role.RANKING
     lines: Sequence[int] = ()
     entry_lines: Sequence[Sequence[int]] = ()
+    ranks: Sequence[Sequence[float]] = ()
+    """The rank that a judged-ranks file gives each image; elsewhere empty, the order of the list being the ranks."""
 
     def place(self, row: int, entry: int = 0) -> str:
         """Where a reader of the file finds this query, or this image of its list."""
@@ -35,6 +38,10 @@ class Written:
         if self.entry_lines and self.entry_lines[row]:
             return f"{where}, line {self.entry_lines[row][entry]}"
         return f"{where}, line {self.lines[row]}" if self.lines else where
+
+    def rank(self, row: int, entry: int) -> int:
+        """The rank of this image of a list."""
+        return int(self.ranks[row][entry]) if self.ranks else entry + 1
 
 
 def quoted(value: object, limit: int = 80) -> str:

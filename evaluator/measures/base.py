@@ -23,6 +23,10 @@ MAX_CUTOFF = 1000
 """The deepest cut-off a name may ask for; the papers' deepest is 50."""
 
 
+FULL_GALLERY = "ranks in the full gallery"
+"""What a measure needs that a list of 50 cannot give."""
+
+
 class Unit(StrEnum):
     """How a value is shown. Stored values are in [0, 1] wherever the formula is (decision 7)."""
 
@@ -117,6 +121,25 @@ class Measure(ABC):
 
     @abstractmethod
     def describe(self) -> Description: ...
+
+
+class Statistic(Measure):
+    """A measure of all values of one column at once, which no means add up to: a median.
+
+    It has a value and no interval: what is resampled are sums by cluster (:mod:`evaluator.measures.estimate`), and
+    they do not hold the order of the values.
+    """
+
+    @abstractmethod
+    def term(self) -> Term:
+        """Return where the values are from."""
+
+    @abstractmethod
+    def of(self, values: FloatArray) -> float:
+        """Return the measure of the values (m,) of the counted queries, of which there is at least one."""
+
+    def mixes(self, split: Split) -> tuple[Mix, ...]:
+        return (((1.0, self.term()),),)
 
 
 class LinearMeasure(Measure):

@@ -8,7 +8,17 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from evaluator.measures.base import AtCutoff, Description, Measure, Mix, PerQuery, QueryMeasure, Unit, mean_of
+from evaluator.measures.base import (
+    FULL_GALLERY,
+    AtCutoff,
+    Description,
+    Measure,
+    Mix,
+    PerQuery,
+    QueryMeasure,
+    Unit,
+    mean_of,
+)
 from evaluator.measures.retrieval import NormalisedGain, Recall, RecallAny
 from evaluator.measures.view import RunView
 from evaluator.types import Condition, FloatArray, Split
@@ -68,7 +78,7 @@ class CompositionGap(JointMeasure):
 
     def describe(self) -> Description:
         sentence = "What both modalities together add over the better single one, relative, in full-gallery nDCG."
-        return Description("Composition Gap", sentence, True, Unit.NUMBER, ("ranks in the full gallery", _THREE))
+        return Description("Composition Gap", sentence, True, Unit.NUMBER, (FULL_GALLERY, _THREE))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluator.intervals import Bootstrap, Interval, bootstrap_interval, resample, wilson_interval
-from evaluator.measures.base import Measure, Mix, Term, within
+from evaluator.measures.base import Measure, Mix, Statistic, Term, within
 from evaluator.measures.sample import Sample, Selection, Sheet, Universe, Values
 from evaluator.measures.view import UnavailableError
 from evaluator.types import Condition, FloatArray
@@ -114,6 +114,8 @@ class Estimator:
         return self._means[key]
 
     def _finish(self, measure: Measure, plan: _Plan, totals: dict[Universe, FloatArray]) -> Estimate:
+        if isinstance(measure, Statistic):
+            return _whole(measure, plan[0][0][1].of)
         with np.errstate(divide="ignore", invalid="ignore"):
             draws = measure.combine(*(_mixed(mix, totals) for mix in plan))
         n = _items(plan)
@@ -133,6 +135,13 @@ class Estimator:
                 return wilson_interval(value, clusters) if clusters > 1 else None
         resampled, left_out = np.split(draws[1:], [self._resamples])
         return bootstrap_interval(Bootstrap(value, resampled, left_out, universe.sizes, clusters))
+
+
+def _whole(measure: Statistic, of: Values) -> Estimate:
+    value = measure.of(of.values)
+    if not np.isfinite(value):
+        return Estimate(n=len(of.values), reason=measure.undefined)
+    return Estimate(value, None, len(of.values))
 
 
 def _mixed(mix: tuple[tuple[float, _Mean], ...], totals: dict[Universe, FloatArray]) -> FloatArray:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from evaluator.measures.averages import Macro, Mean
 from evaluator.measures.base import Description, Measure
 from evaluator.measures.composition import CompositionGap, RecallGap, ShortcutLeak
+from evaluator.measures.full_gallery import MedianRank, ReciprocalRank
 from evaluator.measures.multi_image import MultiDrop, MultiDropBySignature, MultiRatio, MultiRatioBySignature
 from evaluator.measures.negatives import (
     Judged,
@@ -32,6 +33,7 @@ from evaluator.measures.retrieval import (
 
 _FAMILIES: tuple[type[Measure], ...] = (
     *(Recall, RecallTarget, RecallAny, RecallSubset, Precision, MeanAveragePrecision, NormalisedGain),
+    *(ReciprocalRank, MedianRank),
     *(NegativeRecall, PrecisionWithoutNegatives, PrecisionDelta, RelativePrecisionDelta, Judged, PrecisionAmongJudged),
     *(LinguisticSensitivity, LinguisticDeviation),
     *(MultiRatio, MultiDrop, MultiRatioBySignature, MultiDropBySignature),

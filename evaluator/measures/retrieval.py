@@ -7,7 +7,17 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from evaluator.measures.base import AtCutoff, Description, Measure, PerQuery, QueryMeasure, Unit, checked_cutoff, share
+from evaluator.measures.base import (
+    FULL_GALLERY,
+    AtCutoff,
+    Description,
+    Measure,
+    PerQuery,
+    QueryMeasure,
+    Unit,
+    checked_cutoff,
+    share,
+)
 from evaluator.measures.view import Hits, RunView, UnavailableError
 from evaluator.types import FloatArray, IntArray
 
@@ -181,7 +191,7 @@ class NormalisedGain(QueryMeasure):
             sentence = (
                 "Discounted gain of the positives' ranks in the whole gallery, divided by that of a perfect order."
             )
-            return Description("nDCG", sentence, True, Unit.PERCENT, ("ranks in the full gallery",))
+            return Description("nDCG", sentence, True, Unit.PERCENT, (FULL_GALLERY,))
         sentence = (
             f"Discounted gain of the positives among the first {self.k} images, divided by that of a perfect order."
         )

@@ -15,6 +15,7 @@ from leaderboard.selectors.columns import (
     ColumnGroup,
     column_groups,
     first_column,
+    needs_full_gallery,
     shown_breakdowns,
     shown_measures,
 )
@@ -207,14 +208,21 @@ def score_groups(board: Board, query: BoardQuery, scores: ScoreIndex) -> tuple[C
 
 
 def _kept_groups(board: Board, query: BoardQuery, scores: ScoreIndex) -> tuple[ColumnGroup, ...]:
-    """Leave out columns that no row says anything about: a reported board prints few measures. The first stays."""
-    said = {key[1:] for key in scores}
+    """Leave out columns that no row says anything about: a reported board prints few measures. The first stays.
+
+    At first sight, so are those of the full gallery where every row is a list that cannot give them.
+    """
+    said = {key[1:] for key, score in scores.items() if query.everything or _says(score)}
     first = first_column(board.protocol)
     kept = [
         replace(group, columns=tuple(column for column in group.columns if column == first or column.score_key in said))
         for group in score_groups(board, query, scores)
     ]
     return tuple(group for group in kept if group.columns)
+
+
+def _says(score: Score) -> bool:
+    return score.value is not None or not needs_full_gallery(score.measure)
 
 
 def _row(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from evaluator.measures import describe
+from evaluator.measures.base import FULL_GALLERY
 from evaluator.types import Breakdown, Condition, Protocol
 
 SHORT = {
@@ -87,6 +89,11 @@ def column_groups(
     for part in shown_breakdowns(protocol, everything=everything):
         plain += _breakdown_groups(protocol, part, condition, tuple(groups.get(part.dimension, ())))
     return tuple(group for group in plain if group.columns)
+
+
+def needs_full_gallery(measure: str) -> bool:
+    """Whether a list of 50 leaves a measure empty: at first sight its column is there only if a row has a value."""
+    return FULL_GALLERY in describe(measure).needs
 
 
 def find_column(protocol: Protocol, key: str, condition: Condition) -> Column | None:

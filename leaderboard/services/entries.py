@@ -40,6 +40,7 @@ def create_entry(
     method: Method,
     declared: Mapping[str, Any],
     ranks_files: Mapping[ev.Condition, str],
+    ranks_by_author: bool = False,
     published_at: datetime | None = None,
 ) -> Entry:
     """Store a scorecard as an entry with all its scores, private unless ``published_at`` is given.
@@ -55,6 +56,7 @@ def create_entry(
         evaluator_version=card.evaluator_version,
         declared=dict(declared),
         ranks_files={str(condition): name for condition, name in ranks_files.items()},
+        ranks_by_author=ranks_by_author,
         published_at=published_at,
     )
     Score.objects.bulk_create((_score(entry, score) for score in card.scores), batch_size=BATCH)

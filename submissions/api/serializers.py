@@ -28,7 +28,9 @@ class UploadSerializer(serializers.Serializer):  # type: ignore[type-arg]  # gen
     method = serializers.CharField(required=False, allow_blank=True, help_text="Name of the method.")
     paper_url = serializers.CharField(required=False, allow_blank=True, default="")
     code_url = serializers.CharField(required=False, allow_blank=True, default="")
-    multimodal = serializers.FileField(required=False, allow_empty_file=True, help_text="The ranking; always needed.")
+    multimodal = serializers.FileField(
+        required=False, allow_empty_file=True, help_text="The ranking, or judged ranks; always needed."
+    )
     multimodal_subset = serializers.FileField(required=False, allow_empty_file=True, help_text="CIRR's second file.")
     text_only = serializers.FileField(required=False, allow_empty_file=True)
     text_only_subset = serializers.FileField(required=False, allow_empty_file=True)

@@ -15,6 +15,8 @@ from django.utils import timezone
 from accounts.models import Team
 from evaluator import __version__, scoring
 from evaluator.errors import EvaluatorError
+from evaluator.formats import JUDGED
+from evaluator.ranks import covers
 from evaluator.store import load_run, save_run
 from evaluator.types import Condition, Run, Scorecard
 from leaderboard import bundles
@@ -35,14 +37,26 @@ log = logging.getLogger(__name__)
 def versions_to_score(submission: Submission) -> list[SplitVersion]:
     """Return every current version that a checked submission fits, its own board's first (decision 3).
 
-    Boards that are closed or whose truth is hidden are left out. A submission to a hidden one has none at all, nor has
-    a dry run.
+    Boards that are closed or whose truth is hidden are left out, and those that judge an image whose rank an author's
+    file does not give. A submission to a hidden one has none at all, nor has a dry run.
     """
     if submission.split.hidden_truth or submission.check_only:
         return []
     fitting = SplitVersion.objects.filter(current=True, fit_key=submission.fit_key, split__hidden_truth=False)
     wanted = fitting.filter(Q(split__open=True) | Q(split=submission.split_id)).select_related("split")
-    return sorted(wanted, key=lambda version: (version.split_id != submission.split_id, version.pk))
+    covered = [version for version in wanted if _covers(version, submission)]
+    return sorted(covered, key=lambda version: (version.split_id != submission.split_id, version.pk))
+
+
+def _covers(version: SplitVersion, submission: Submission) -> bool:
+    """Whether every judged image of a version has a rank; rankings give one to each."""
+    if not _ranks_by_author(submission):
+        return True
+    return all(covers(bundles.load(version), run) for run in stored_runs(submission).values())
+
+
+def _ranks_by_author(submission: Submission) -> bool:
+    return submission.runs.filter(format=JUDGED).exists()
 
 
 def ensure_evaluations(submission: Submission) -> list[Evaluation]:
@@ -141,6 +155,7 @@ def _finish(claim: Claim, evaluation: Evaluation, card: Scorecard, ranks_files: 
         method=submission.method,
         declared=submission.declared,
         ranks_files=ranks_files,
+        ranks_by_author=_ranks_by_author(submission),
         published_at=submission.published_at,
     )
     states.finish(claim, Evaluation.State.SCORED, entry=entry)

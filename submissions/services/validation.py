@@ -118,11 +118,11 @@ def _parse(files: Sequence[RunFile], split: Split, arrays: Path) -> dict[str, An
     """Inside the child: read the files, and write the arrays or return the faults."""
     sources = [SourceFile(file.name, Path(default_storage.path(file.stored)).read_bytes()) for file in files]
     try:
-        ranking = read_run(sources, split, limits=Limits(unpacked_bytes=settings.UNPACKED_MAX_BYTES))
+        run = read_run(sources, split, limits=Limits(unpacked_bytes=settings.UNPACKED_MAX_BYTES))
     except SubmissionError as error:
         return {"faults": [fault.as_dict() for fault in error.faults], "more": error.more}
-    save_run(ranking, arrays)
-    return {"format": ranking.format}
+    save_run(run, arrays)
+    return {"format": run.format}
 
 
 def _too_costly(code: str, files: Sequence[RunFile], limit: str) -> dict[str, Any]:

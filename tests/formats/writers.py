@@ -91,7 +91,9 @@ WRAPPERS: dict[str, Callable[[bytes], bytes]] = {
 
 def read(split: Split, *contents: bytes, limits: Limits = DEFAULT) -> Ranking:
     """Read files under names that say nothing."""
-    return read_run([SourceFile(f"file{i}", content) for i, content in enumerate(contents)], split, limits=limits)
+    run = read_run([SourceFile(f"file{i}", content) for i, content in enumerate(contents)], split, limits=limits)
+    assert isinstance(run, Ranking)
+    return run
 
 
 def faults(split: Split, *contents: bytes, limits: Limits = DEFAULT) -> list[Fault]:

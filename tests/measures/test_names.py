@@ -14,7 +14,7 @@ from evaluator.types import Protocol
 PROTOCOLS = [value for value in vars(protocols).values() if isinstance(value, Protocol)]
 EXAMPLES = {
     **{label: f"{label}@10" for label in REGISTRY},
-    "nDCG": "nDCG",
+    **{label: label for label in ("nDCG", "MRR", "MedianRank")},
     "CompositionGap": "CompositionGap",
     "Mean": "Mean(Recall@5,Recall_subset@1)",
     **{label: f"{label}(mAP@10)" for label in REGISTRY if label.startswith(("LingSens", "Multi", "Macro"))},
@@ -96,6 +96,9 @@ def test_first_measures_have_a_contribution_from_every_query() -> None:
         ("Mean(mAP@10, mAP@5)", "names look like"),
         ("Mean(mAP@10,)", "names look like"),
         ("CompositionGap@10", "without a cut-off"),
+        ("MRR@10", "without a cut-off"),
+        ("MedianRank(mAP@10)", "without a cut-off"),
+        ("Mean(MRR,MedianRank)", "Mean takes two or more measures that are means"),
         ("Mean" + "(" * 300, "at most 200 characters"),
         ("", "names look like"),
     ],

@@ -166,6 +166,18 @@ def test_an_empty_cell_points_to_its_reason(client: Client, circus: SplitVersion
     assert reason.text == "a not available: needs more"
 
 
+def test_columns_of_the_full_gallery_are_there_where_a_row_has_them(client: Client, circus: SplitVersion) -> None:
+    """Where all rows are lists of 50, three empty columns of the Composition Gap would say nothing, three times."""
+    short, whole = entry(circus, "list", {FIRST: 0.5}), entry(circus, "ranks", {FIRST: 0.4})
+    add_scores(short, {("CompositionGap", "Full"): None, ("ShortcutLeak@10", "Full"): 0.2}, condition="")
+    assert "CompositionGap" not in page_reader.read(page(client)).first("thead").text
+    assert "CompositionGap" in page_reader.read(page(client, "?columns=all")).first("thead").text
+    add_scores(whole, {("CompositionGap", "Full"): 0.25}, condition="")
+    head = page_reader.read(page(client)).first("thead").text
+    assert 0 < head.index("CompositionGap") < head.index("ShortcutLeak")
+    assert page_reader.ranked(page(client, "?sort=CompositionGap:Full"))[0] == ("2", "ranks")
+
+
 def test_reported_rows_have_no_interval_and_a_switch_hides_them(client: Client, circus: SplitVersion) -> None:
     entry(circus, "printed", {FIRST: 0.9}, trust=Entry.Trust.REPORTED, pool_member=True)
     entry(circus, "scored", {FIRST: 0.5}, ranks_by_author=True)

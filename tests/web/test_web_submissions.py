@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -15,6 +17,9 @@ from web.web_makers import PASSWORD, frozen, user
 
 from accounts.models import User
 from demo.tiny import tiny_split
+from evaluator.formats import write_judged
+from evaluator.ranks import candidates
+from evaluator.types import JudgedRanks
 from leaderboard.models import Entry, Method
 from submissions.models import Evaluation, Quota, Submission
 
@@ -158,6 +163,21 @@ def test_three_runs_give_the_shortcut_leak(browser: Client) -> None:
     work()
     leak = Entry.objects.get().scores.get(measure="ShortcutLeak@10", subset="V")
     assert leak.value is not None
+
+
+def test_ranks_made_at_home_are_taken_and_said_on_the_board(browser: Client, client: Client) -> None:
+    frozen("demo-circus", "circus-multi")
+    assert "judged-ranks file" in browser.get("/submit/demo-circus/").content.decode()
+    split = tiny_split("circus-multi")
+    best = JudgedRanks(np.ones(len(split.judgments), dtype=np.int32).cumsum(dtype=np.int32), candidates(split), True)
+    text = write_judged(replace(best, rank=best.rank % len(split.images) + 1), split)
+    sent = send(browser, multimodal=upload(text.encode(), "ranks.csv"))
+    work()
+    assert detail(browser, sent).first("div", "state").first("span", "mark").text == "scored"
+    browser.post(f"{sent.headers['Location']}publish/")
+    (row,) = page_reader.board_rows(client.get("/boards/demo-circus/").content.decode())
+    assert row.marks == ["file scored", "ranks by author"]
+    assert "ranks by author" in client.get(f"/entries/{Entry.objects.get().public_id}/").content.decode()
 
 
 def test_cirr_takes_its_subset_file_and_only_beside_the_main_one(browser: Client) -> None:

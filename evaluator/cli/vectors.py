@@ -1,0 +1,64 @@
+"""What the commands do with vectors: exact ranks over the whole gallery, scored or written as judged-ranks files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evaluator.cli.progress import ProgressBar
+from evaluator.errors import EvaluatorError
+from evaluator.formats import write_judged
+from evaluator.search import judged_ranks
+from evaluator.types import Condition, JudgedRanks, Similarity, Split
+from evaluator.vectors import VectorFile, read_embeddings
+
+SIMILARITIES = {"cosine": Similarity.COSINE, "inner": Similarity.INNER_PRODUCT}
+
+
+def add_options(command: argparse.ArgumentParser, *, required: bool) -> None:
+    """Add what says where the vectors are and how they are compared."""
+    told = "vectors of the gallery: .npz with ids and vectors, .npy, .safetensors or Parquet"
+    command.add_argument("--gallery", type=Path, required=required, metavar="FILE", help=told)
+    for side in ("gallery", "query"):
+        ids = f"the ids of the {side} vectors, one a line or a JSON list, where their files have none"
+        command.add_argument(f"--{side}-ids", type=Path, metavar="FILE", help=ids)
+    command.add_argument("--similarity", choices=SIMILARITIES, default="cosine", help="how vectors are compared")
+
+
+def rank(
+    options: argparse.Namespace, files: Mapping[Condition, Sequence[Path]], split: Split
+) -> dict[Condition, JudgedRanks]:
+    """Return the ranks of every condition whose query vectors are given.
+
+    Raises SubmissionError with the faults of all files, EvaluatorError where the split cannot be ranked, OSError.
+    """
+    if split.hidden_truth:
+        raise EvaluatorError(f"the truth of {split.name} is hidden: which images are judged is not known here")
+    if any(len(given) > 1 for given in files.values()):
+        raise EvaluatorError("give one file of query vectors for each condition")
+    queries = {condition: VectorFile(given[0], options.query_ids) for condition, given in files.items()}
+    gallery = VectorFile(options.gallery, options.gallery_ids)
+    runs: dict[Condition, JudgedRanks] = {}
+    with ProgressBar(sys.stderr, "ranking") as bar:
+        bar(0, len(queries) + 1)
+        read = read_embeddings(gallery, queries, split, similarity=SIMILARITIES[options.similarity])
+        for condition, embeddings in read.items():
+            bar(len(runs) + 1, len(queries) + 1)
+            runs[condition] = judged_ranks(embeddings, split)
+    return runs
+
+
+def write(runs: Mapping[Condition, JudgedRanks], split: Split, folder: Path) -> list[Path]:
+    """Write a judged-ranks file for each condition. Raises EvaluatorError where the disk does not take it."""
+    paths = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for condition, ranks in runs.items():
+            path = folder / f"{split.name}.{condition}.ranks.csv"
+            path.write_text(write_judged(ranks, split), encoding="utf-8", newline="\n")
+            paths.append(path)
+    except OSError as error:
+        raise EvaluatorError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+    return paths
