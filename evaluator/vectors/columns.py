@@ -31,7 +31,16 @@ def read_parquet(path: Path, limits: VectorLimits) -> VectorTable:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableError("vector-damaged", found=str(error).partition("\n")[0]) from error
     ids, vectors = (table.column(name).combine_chunks() for name in _NAMES)
-    return VectorTable(_matrix(vectors, limits), ids.to_pylist())
+    return VectorTable(_matrix(vectors, limits), _texts(ids))
+
+
+def _texts(ids: Any) -> list[object]:
+    """Return ids as text or numbers. Raises UnreadableError where text is not UTF-8, which Parquet only claims."""
+    try:
+        found: list[object] = ids.to_pylist()
+    except UnicodeDecodeError as error:
+        raise UnreadableError("wrong-encoding", "column id", found=str(error), expected="UTF-8") from error
+    return found
 
 
 def _check_footer(opened: Any, limits: VectorLimits) -> None:
@@ -53,7 +62,10 @@ def _matrix(vectors: Any, limits: VectorLimits) -> Matrix:
     flat = vectors.flatten()
     if vectors.null_count or flat.null_count:
         raise UnreadableError("vector-not-finite", "column vector", found="null", expected="a number")
-    dtype = np.dtype(flat.type.to_pandas_dtype())
+    try:
+        dtype = np.dtype(flat.type.to_pandas_dtype())
+    except NotImplementedError as error:
+        raise UnreadableError("vector-type", found=str(flat.type), expected="floating numbers") from error
     lengths = set(vectors.value_lengths().unique().to_pylist())
     if len(lengths) > 1:
         found = f"lists of {min(lengths)} to {max(lengths)} numbers"

@@ -137,9 +137,9 @@ def _data_offset(path: Path, entry: zipfile.ZipInfo) -> int:
 
 
 def _texts(ids: NDArray[Any]) -> Sequence[object]:
-    """Return ids as text or whole numbers. Raises UnreadableError where bytes are not UTF-8."""
+    """Return ids as text or whole numbers. Raises UnreadableError where they are not Unicode."""
     try:
         found: list[object] = (np.char.decode(ids, "utf-8") if ids.dtype.kind == "S" else ids).tolist()
-    except UnicodeDecodeError as error:
+    except ValueError as error:  # bytes that are no UTF-8, code points beyond Unicode
         raise UnreadableError("wrong-encoding", "ids", found=str(error), expected="UTF-8") from error
     return found

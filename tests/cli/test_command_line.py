@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -276,17 +277,22 @@ def test_the_module_runs(packed: str, tmp_path: Path) -> None:
 def test_a_reader_that_went_away_changes_no_verdict(packed: str, tmp_path: Path) -> None:
     """``| head -1`` once ended in "cannot read None: Broken pipe" and the status of wrong usage."""
     for content, status in ((plain(GOOD), 0), (b"[]", 1)):
-        command = f"{sys.executable} -m evaluator check {write(tmp_path, content)} --split {packed}; echo $? >&2"
-        done = _shell(f"({command}) | true")
+        command = _evaluator("check", write(tmp_path, content), packed)
+        done = _shell(f"({command}; echo $? >&2) | true")
         assert done.stderr == f"{status}\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_said_in_one_sentence(packed: str, tmp_path: Path) -> None:
     name = write(tmp_path, plain(GOOD))
-    done = _shell(f"{sys.executable} -m evaluator score {name} --split {packed} > /dev/full")
+    done = _shell(f"{_evaluator('score', name, packed)} > /dev/full")
     assert done.returncode == 2
     assert done.stderr == "evaluator: cannot write the report: No space left on device\n"
+
+
+def _evaluator(verb: str, name: str, packed: str) -> str:
+    """Return a command for the shell, whatever folder this is: its name may hold spaces."""
+    return shlex.join([sys.executable, "-m", "evaluator", verb, name, "--split", packed])
 
 
 def _shell(command: str) -> subprocess.CompletedProcess[str]:

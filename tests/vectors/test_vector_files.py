@@ -296,3 +296,15 @@ def test_damaged_bytes_are_faults_or_still_vectors(
     file.path.write_bytes(damaged)
     with contextlib.suppress(SubmissionError):
         assert read(gallery, file).queries.shape == (3, 5)
+
+
+@pytest.mark.parametrize("writer", ["parquet", "npz", "npz_compressed"])
+def test_ids_that_are_no_text_are_a_fault(tmp_path: Path, gallery: VectorFile, writer: str) -> None:
+    """Parquet and NumPy only claim that their text is Unicode; a damaged id once ended in a traceback."""
+    file = WRITERS[writer](tmp_path / "damaged", numbers(3), QUERIES)
+    whole = file.path.read_bytes()
+    for at in range(len(whole)):
+        for value in (b"\xff", b"\x80"):
+            file.path.write_bytes(whole[:at] + value + whole[at + 1 :])
+            with contextlib.suppress(SubmissionError):
+                assert read(gallery, file).queries.shape == (3, 5)
