@@ -105,11 +105,13 @@ def _install(places: Places, file: Path) -> None:
         flush=True,
     )
     log = places.logs / "install.log"
-    command = [str(places.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "-r", str(file)]
+    command = [str(places.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    command += ["--no-deps", "-r", str(file)]  # the file is complete: a resolver could only look for what is newer
     failed = _run(command, log, total)
     if failed and WRONG_HASH in log.read_text():
         print("A package did not arrive as it was pinned; fetching it once more", flush=True)
         failed = _run([*command, "--no-cache-dir"], log, total)
+    failed = failed or _run([str(places.python), "-m", "pip", "--disable-pip-version-check", "check"], log, total)
     if failed:
         raise Problem(f"{complaint(log.read_text())}\nThe whole output is in {log}.")
 
