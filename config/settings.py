@@ -32,6 +32,7 @@ CSRF_TRUSTED_ORIGINS = words("CSRF_TRUSTED_ORIGINS")
 INSTALLED_APPS = [
     "accounts",
     "leaderboard",
+    "uploads",
     "submissions",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -185,6 +186,14 @@ UPLOAD_MAX_BYTES = whole("UPLOAD_MAX_BYTES", 64 * 2**20, least=1024)
 """One ranking file as uploaded. PinPoint's is 14 MB of JSON."""
 UNPACKED_MAX_BYTES = whole("UNPACKED_MAX_BYTES", 200_000_000, least=1024)
 """What it may unpack to, as on the command line (``evaluator.formats.Limits``)."""
+VECTORS_MAX_BYTES = whole("VECTORS_MAX_BYTES", 4 * 2**30, least=1024)
+"""One file of vectors. 4,096 float16 dimensions of CIRCO's or PinPoint's gallery are 1 GB."""
+VECTORS_KEEP_DAYS = whole("VECTORS_KEEP_DAYS", 30, least=0)
+"""How long vectors stay after they were scored (decision 26)."""
+UPLOADS_MAX_BYTES = whole("UPLOADS_MAX_BYTES", 16 * 2**30, least=1024)
+"""What a team's resumable uploads may announce together, until they are submitted."""
+UPLOAD_EXPIRES_SECONDS = whole("UPLOAD_EXPIRES_SECONDS", 24 * 3600, least=60)
+"""A resumable upload that got no part for so long is swept."""
 QUOTA_PER_DAY = whole("QUOTA_PER_DAY", 10, least=1)
 """Submissions a team may have scored on one board in a UTC day, unless the board says otherwise (decision 28)."""
 FREE_PER_HOUR = whole("FREE_PER_HOUR", 30, least=1)
@@ -192,6 +201,8 @@ FREE_PER_HOUR = whole("FREE_PER_HOUR", 30, least=1)
 (decision 25)."""
 EVALUATION_SECONDS = whole("EVALUATION_SECONDS", 600, least=5)
 """The one number that all time limits of a task derive from: how long one attempt may take."""
+RANKING_SECONDS = whole("RANKING_SECONDS", 3600, least=5)
+"""The same for embeddings, on the queue gpu: ranking them over a whole gallery takes longer."""
 READ_SECONDS = whole("READ_SECONDS", 120, least=1)
 READ_MEMORY_BYTES = whole("READ_MEMORY_BYTES", 2 * 2**30, least=2**28)
 """What the child that parses a file may use."""
@@ -222,7 +233,7 @@ if CELERY_BROKER_URL.startswith("filesystem"):
     }
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "visibility_timeout": EVALUATION_SECONDS + 90,
+        "visibility_timeout": max(EVALUATION_SECONDS, RANKING_SECONDS) + 90,
         "socket_connect_timeout": 3,  # a broker that is away must not hold up an upload: the sweep sends it later
         "max_retries": 1,
         "interval_start": 0,

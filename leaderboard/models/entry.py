@@ -50,6 +50,8 @@ class Entry(models.Model):
     trust = models.CharField(max_length=12, choices=Trust.choices)
     ranks_by_author = models.BooleanField(default=False)
     """The author's judged-ranks file, not their rankings, was scored."""
+    similarity = models.CharField(max_length=20, blank=True)
+    """How the vectors that were ranked here are compared; empty where no vectors were sent."""
     evaluator_version = models.CharField(max_length=20, blank=True)
     declared = models.JSONField(default=dict)
     """What the author said (decision 30), the fields of ``leaderboard.declarations``."""
@@ -62,6 +64,9 @@ class Entry(models.Model):
     """Why the row stands unranked although it has scores, for example other queries (decision 6)."""
     ranks_files = models.JSONField(default=dict)
     """condition -> name of the judged-ranks file in the default storage: per-query values come from these."""
+    rank_counts = models.JSONField(default=dict)
+    """Where the first right answer stands, by subset and condition, and how many queries each modality solves: see
+    ``leaderboard.rank_counts``."""
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True, blank=True)
 

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from leaderboard.api.serializers import ScoreSerializer
 from leaderboard.declarations import DECLARATIONS
 from submissions import pages
-from submissions.models import Evaluation, Run, RunFile, Submission
+from submissions.models import Evaluation, Run, SentFile, Submission
 from submissions.services.declared import BACKBONE, NOTE, PARAMETERS
 
 
@@ -63,7 +63,7 @@ class FileSerializer(serializers.ModelSerializer):  # type: ignore[type-arg]  # 
     """One uploaded file: its author's name for it and its SHA-256."""
 
     class Meta:
-        model = RunFile
+        model = SentFile
         fields = ("name", "size", "digest")
 
 

@@ -1,6 +1,6 @@
 """The tables of how a file becomes an evaluation."""
 
 from submissions.models.evaluation import Evaluation
-from submissions.models.submission import Quota, Run, RunFile, Submission
+from submissions.models.submission import Quota, Run, SentFile, Submission
 
-__all__ = ["Evaluation", "Quota", "Run", "RunFile", "Submission"]
+__all__ = ["Evaluation", "Quota", "Run", "SentFile", "Submission"]

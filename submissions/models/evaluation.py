@@ -31,6 +31,8 @@ class Evaluation(models.Model):
     attempt = models.PositiveSmallIntegerField(default=0)
     lease_until = models.DateTimeField(null=True, blank=True)
     worker = models.CharField(max_length=120, blank=True)
+    percent = models.PositiveSmallIntegerField(default=0)
+    """How far the current attempt has come."""
     queued_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, blank=True)
     """When a worker was last told of it; empty while the broker never took the message."""

@@ -1,4 +1,4 @@
-"""Submission → run → file, and the quota they are counted against."""
+"""Submission → runs and files, and the quota they are counted against."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ class Submission(models.Model):
 
     FINAL = (State.VALID, State.INVALID, State.FAILED, State.CANCELLED)
 
+    class Kind(models.TextChoices):
+        RANKINGS = "rankings"
+        EMBEDDINGS = "embeddings"
+
     class QuotaState(models.TextChoices):
         RESERVED = "reserved"
         USED = "used"
@@ -35,6 +39,10 @@ class Submission(models.Model):
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="submissions")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="submissions")
     declared = models.JSONField(default=dict)
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.RANKINGS)
+    """What its runs are: ranking and judged-ranks files, or vectors of queries beside those of the gallery."""
+    similarity = models.CharField(max_length=20, blank=True)
+    """How vectors are compared, ``evaluator.types.Similarity``; empty for rankings."""
     digest = models.CharField(max_length=64)
     """SHA-256 over the digests of all files with their conditions: same bytes, same submission (decision 29)."""
     check_only = models.BooleanField(default=False)
@@ -79,6 +87,10 @@ class Submission(models.Model):
                 condition=~Q(state="failed") | ~Q(reference=""), name="submission_failed_has_reference"
             ),
             models.CheckConstraint(condition=~Q(state="invalid") | ~Q(faults=[]), name="submission_invalid_has_faults"),
+            models.CheckConstraint(
+                condition=(Q(kind="embeddings") & ~Q(similarity="")) | Q(kind="rankings", similarity=""),
+                name="submission_vectors_have_similarity",
+            ),
             models.UniqueConstraint(
                 fields=["user", "idempotency_key"],
                 condition=~Q(idempotency_key=""),
@@ -95,13 +107,14 @@ class Submission(models.Model):
 
 
 class Run(models.Model):
-    """The files of one condition, and the arrays that validation made of them."""
+    """The files of one condition, and the arrays that were made of them."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="runs")
     condition = models.CharField(max_length=12)
     format = models.CharField(max_length=40, blank=True)
     arrays = models.CharField(max_length=200, blank=True)
-    """Name of the normalised array file in the default storage."""
+    """Name of the normalised array file in the default storage: what validation made of a ranking; of vectors the
+    nearest 50 images of each query, once they were ranked."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["submission", "condition"], name="run_condition_once")]
@@ -110,16 +123,47 @@ class Run(models.Model):
         return f"{self.condition} of {self.submission_id}"
 
 
-class RunFile(models.Model):
-    """One uploaded file; CIRR runs may have two (main list and subset)."""
+class SentFile(models.Model):
+    """One file that was sent. A run of rankings may have two (CIRR's main list and subset); gallery vectors belong to
+    no run, but to all of them."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="files")
+    class Role(models.TextChoices):
+        RANKING = "ranking"
+        SUBSET = "subset"
+        QUERIES = "queries"
+        QUERY_IDS = "query ids"
+        GALLERY = "gallery"
+        GALLERY_IDS = "gallery ids"
+
+    OF_NO_RUN = (Role.GALLERY, Role.GALLERY_IDS)
+    OF_VECTORS = (Role.QUERIES, Role.QUERY_IDS, Role.GALLERY, Role.GALLERY_IDS)
+    """What is deleted some time after scoring (decision 26)."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="files")
+    run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.CASCADE, related_name="files")
+    role = models.CharField(max_length=12, choices=Role.choices)
     name = models.CharField(max_length=200)
     """As the author called it; only ever shown, never a path."""
     stored = models.CharField(max_length=200)
-    """Name in the default storage."""
+    """Name in storage. Several rows share it where gallery vectors were used again."""
     size = models.PositiveBigIntegerField()
     digest = models.CharField(max_length=64)
+    """``evaluator.digests``: the same bytes have the same digest, whichever way they came."""
+    removed_at = models.DateTimeField(null=True, blank=True)
+    """When its content was deleted; the row says what was sent."""
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(role__in=["gallery", "gallery ids"], run__isnull=True)
+                | Q(role__in=["ranking", "subset", "queries", "query ids"], run__isnull=False),
+                name="file_of_a_run_or_of_all",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["stored"], name="file_stored"),
+            models.Index(fields=["digest"], name="file_digest"),
+        ]
 
     def __str__(self) -> str:
         return self.name

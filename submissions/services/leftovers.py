@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 
 from submissions import liveness
-from submissions.models import RunFile
+from submissions.models import SentFile
 
 log = logging.getLogger(__name__)
 
@@ -54,5 +54,5 @@ def _older(folder: Path, seconds: float) -> Iterator[Path]:
 
 def _unknown(paths: Iterable[Path]) -> list[Path]:
     """Return the uploads that no row refers to, in one query."""
-    known = set(RunFile.objects.values_list("stored", flat=True))
+    known = set(SentFile.objects.values_list("stored", flat=True))
     return [path for path in paths if f"{UPLOADS}/{path.name}" not in known]

@@ -13,7 +13,7 @@ from accounts.models import Team, User
 from accounts.services import personal_team
 from evaluator import bundle
 from leaderboard.models import Method, Split, SplitVersion
-from submissions.models import Run, RunFile, Submission
+from submissions.models import Run, SentFile, Submission
 from submissions.services import dispatch, quota, sameness, uploads
 from submissions.services.boards import open_version
 from submissions.services.declared import check_declared
@@ -139,9 +139,11 @@ def _create_runs(submission: Submission, files: Sequence[uploads.Uploaded], name
         condition: Run.objects.create(submission=submission, condition=condition)
         for condition in uploads.conditions_of(files)
     }
-    RunFile.objects.bulk_create(
-        RunFile(
+    SentFile.objects.bulk_create(
+        SentFile(
+            submission=submission,
             run=runs[part.condition],
+            role=part.role,
             name=part.name,
             stored=name,
             size=part.file.size or 0,

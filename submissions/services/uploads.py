@@ -15,8 +15,10 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 
+from evaluator.digests import BlockDigest
 from evaluator.errors import FAULTS
 from evaluator.types import Condition, Protocol
+from submissions.models import SentFile
 from submissions.services import references
 from submissions.services.leftovers import UPLOADS
 from submissions.services.refusals import NotStored
@@ -58,6 +60,7 @@ class Uploaded:
     """One file of a run, with its digest."""
 
     condition: Condition
+    role: SentFile.Role
     file: UploadedFile[bytes]
     digest: str
 
@@ -120,14 +123,17 @@ def _wrong_with(file: UploadedFile[bytes]) -> str:
 
 
 def digested(runs: Runs) -> tuple[Uploaded, ...]:
-    """Return every file with its SHA-256, in the order of conditions."""
+    """Return every file with its digest, in the order of conditions."""
+    roles = (SentFile.Role.RANKING, SentFile.Role.SUBSET)
     return tuple(
-        Uploaded(condition, file, _digest(file)) for condition in Condition for file in runs.get(condition, ())
+        Uploaded(condition, role, file, _digest(file))
+        for condition in Condition
+        for role, file in zip(roles, runs.get(condition, ()), strict=False)
     )
 
 
 def _digest(file: UploadedFile[bytes]) -> str:
-    whole = hashlib.sha256()
+    whole = BlockDigest()
     file.seek(0)
     for chunk in file.chunks():
         whole.update(chunk)

@@ -21,7 +21,7 @@ from evaluator.types import Split
 from leaderboard import bundles
 from leaderboard.models import SplitVersion
 from submissions import sandbox
-from submissions.models import Run, RunFile, Submission
+from submissions.models import Run, SentFile, Submission
 from submissions.services import dispatch, failures, quota, states
 from submissions.services.evaluations import ensure_evaluations
 from submissions.services.failures import LeaseKeeper
@@ -114,7 +114,7 @@ def _read(run: Run, split: Split, folder: Path, keeper: LeaseKeeper) -> Reading:
     return Reading(run, arrays, answer.get("format", ""), faults, answer.get("more", 0))
 
 
-def _parse(files: Sequence[RunFile], split: Split, arrays: Path) -> dict[str, Any]:
+def _parse(files: Sequence[SentFile], split: Split, arrays: Path) -> dict[str, Any]:
     """Inside the child: read the files, and write the arrays or return the faults."""
     sources = [SourceFile(file.name, Path(default_storage.path(file.stored)).read_bytes()) for file in files]
     try:
@@ -125,7 +125,7 @@ def _parse(files: Sequence[RunFile], split: Split, arrays: Path) -> dict[str, An
     return {"format": run.format}
 
 
-def _too_costly(code: str, files: Sequence[RunFile], limit: str) -> dict[str, Any]:
+def _too_costly(code: str, files: Sequence[SentFile], limit: str) -> dict[str, Any]:
     names = ", ".join(file.name for file in files)
     fault = Fault(code, names, found=f"more than {limit}", expected=f"at most {limit}", remedy=FAULTS[code].remedy)
     return {"faults": [fault.as_dict()], "more": 0}
