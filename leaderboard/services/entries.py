@@ -41,6 +41,7 @@ def create_entry(
     declared: Mapping[str, Any],
     ranks_files: Mapping[ev.Condition, str],
     ranks_by_author: bool = False,
+    similarity: str = "",
     published_at: datetime | None = None,
 ) -> Entry:
     """Store a scorecard as an entry with all its scores, private unless ``published_at`` is given.
@@ -57,6 +58,7 @@ def create_entry(
         declared=dict(declared),
         ranks_files={str(condition): name for condition, name in ranks_files.items()},
         ranks_by_author=ranks_by_author,
+        similarity=similarity,
         published_at=published_at,
     )
     Score.objects.bulk_create((_score(entry, score) for score in card.scores), batch_size=BATCH)
