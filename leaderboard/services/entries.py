@@ -33,7 +33,7 @@ SIGNIFICANCE = 0.05
 """The level of decision 17, after Holm's correction."""
 
 
-def create_entry(
+def create_entry(  # noqa: PLR0913 (all by name: what an evaluation knows)
     card: ev.Scorecard,
     *,
     version: SplitVersion,
