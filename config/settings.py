@@ -194,6 +194,12 @@ UPLOADS_MAX_BYTES = whole("UPLOADS_MAX_BYTES", 16 * 2**30, least=1024)
 """What a team's resumable uploads may announce together, until they are submitted."""
 UPLOAD_EXPIRES_SECONDS = whole("UPLOAD_EXPIRES_SECONDS", 24 * 3600, least=60)
 """A resumable upload that got no part for so long is swept."""
+UPLOAD_STORE = text("UPLOAD_STORE", "disk")
+"""Where resumable uploads lie: ``disk`` is the state folder; ``s3://bucket/prefix`` needs the extra s3."""
+if UPLOAD_STORE != "disk" and not UPLOAD_STORE.startswith("s3://"):
+    raise ImproperlyConfigured("CIRBOARD_UPLOAD_STORE is neither `disk` nor an address such as s3://bucket/prefix.")
+UPLOAD_ENDPOINT = text("UPLOAD_ENDPOINT")
+"""Address of an S3-compatible service other than Amazon's."""
 QUOTA_PER_DAY = whole("QUOTA_PER_DAY", 10, least=1)
 """Submissions a team may have scored on one board in a UTC day, unless the board says otherwise (decision 28)."""
 FREE_PER_HOUR = whole("FREE_PER_HOUR", 30, least=1)

@@ -1,10 +1,5 @@
-"""Reference numbers: what a person is told of a failure of ours, and what the log has it under."""
+"""Reference numbers, made where every app can reach them."""
 
-from __future__ import annotations
+from accounts.references import new
 
-import secrets
-
-
-def new() -> str:
-    """Return a reference such as ``E-1A2B3C4D``."""
-    return f"E-{secrets.token_hex(4).upper()}"
+__all__ = ["new"]

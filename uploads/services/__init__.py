@@ -1,0 +1,19 @@
+"""Rules and writes about uploads; what the other apps use of them."""
+
+from uploads.refusals import NoSuchUpload, NotStored, NotWhole
+from uploads.services.finishing import take, whole
+from uploads.services.stored import discard, exists, fetch, head
+from uploads.services.sweeping import sweep_expired
+
+__all__ = [
+    "NoSuchUpload",
+    "NotStored",
+    "NotWhole",
+    "discard",
+    "exists",
+    "fetch",
+    "head",
+    "sweep_expired",
+    "take",
+    "whole",
+]
