@@ -6,19 +6,26 @@ A file, because it needs neither broker nor database and a forked child inherits
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import re
+import subprocess
+import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
 BEAT_SECONDS = 5
+NO_GPU = "no GPU"
+_LOOK = "from evaluator.search import devices; print(', '.join(devices.gpu_names()))"
+_LOOK_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,8 @@ class Worker:
     name: str
     queues: tuple[str, ...]
     seen_at: datetime
+    device: str = ""
+    """What it ranks vectors on, such as "NVIDIA H200"; :data:`NO_GPU`, or empty while that is not known."""
 
 
 def folder() -> Path:
@@ -35,13 +44,13 @@ def folder() -> Path:
     return Path(settings.VAR) / "workers"
 
 
-def beat(name: str, queues: Iterable[str]) -> None:
+def beat(name: str, queues: Iterable[str], device: str = "") -> None:
     """Say that this worker is alive."""
     path = _file_of(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     now = datetime.now(UTC).isoformat()
-    part.write_text(json.dumps({"name": name, "queues": sorted(queues), "seen_at": now}))
+    part.write_text(json.dumps({"name": name, "queues": sorted(queues), "seen_at": now, "device": device}))
     part.replace(path)
 
 
@@ -54,11 +63,35 @@ def _file_of(name: str) -> Path:
     return folder() / f"{re.sub(r'[^A-Za-z0-9@._-]', '_', name)}.json"
 
 
-class Heart:
-    """Beats from a thread until it is stopped. A full disk costs a beat, never the worker."""
+def device_here() -> str:
+    """Return the names of the GPUs that torch sees on this machine, or :data:`NO_GPU`.
 
-    def __init__(self, name: str, queues: Iterable[str]) -> None:
-        self._name, self._queues = name, tuple(queues)
+    Asked in a process of its own, and where torch is installed: a worker must not hold CUDA when it forks. Empty where
+    that process fails.
+    """
+    if importlib.util.find_spec("torch") is None:
+        return NO_GPU
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        told = subprocess.run(  # noqa: S603 (our own words)
+            [sys.executable, "-c", _LOOK],
+            cwd=settings.BASE_DIR,
+            timeout=_LOOK_SECONDS,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return told.stdout.strip() or NO_GPU
+    return ""
+
+
+class Heart:
+    """Beats from a thread until it is stopped. A full disk costs a beat, never the worker.
+
+    ``look`` finds out what vectors are ranked on, which takes seconds: the first beats do without.
+    """
+
+    def __init__(self, name: str, queues: Iterable[str], look: Callable[[], str] | None = None) -> None:
+        self._name, self._queues, self._look, self._device = name, tuple(queues), look, ""
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._go_on, name="worker-beat", daemon=True)
 
@@ -66,6 +99,11 @@ class Heart:
         """Beat once, now, and then go on."""
         self._beat()
         self._thread.start()
+        if self._look is not None:
+            threading.Thread(target=self._find_out, args=(self._look,), name="worker-device", daemon=True).start()
+
+    def _find_out(self, look: Callable[[], str]) -> None:
+        self._device = look()
 
     def stop(self) -> None:
         """Stop, and be forgotten: a beat under way ends first, else it would bring the worker back."""
@@ -79,7 +117,7 @@ class Heart:
 
     def _beat(self) -> None:
         with contextlib.suppress(OSError):
-            beat(self._name, self._queues)
+            beat(self._name, self._queues, self._device)
 
 
 def known_workers() -> list[Worker]:
@@ -88,8 +126,13 @@ def known_workers() -> list[Worker]:
     for path in folder().glob("*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError):
             row = json.loads(path.read_text())
-            found.append(Worker(row["name"], tuple(row["queues"]), datetime.fromisoformat(row["seen_at"])))
+            found.append(_worker(row))
     return sorted(found, key=lambda worker: worker.seen_at, reverse=True)
+
+
+def _worker(row: dict[str, Any]) -> Worker:
+    seen_at = datetime.fromisoformat(row["seen_at"])
+    return Worker(row["name"], tuple(row["queues"]), seen_at, row.get("device", ""))
 
 
 def living_workers(queue: str) -> list[Worker]:

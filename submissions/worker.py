@@ -9,7 +9,7 @@ from celery.signals import worker_init, worker_ready, worker_shutdown
 from django.db import DatabaseError, connections
 
 from submissions import liveness
-from submissions.services.dispatch import mend_broker
+from submissions.services.dispatch import GPU, mend_broker
 from submissions.services.leftovers import remove_leftovers
 from submissions.services.sweep import sweep
 
@@ -29,7 +29,8 @@ def mend(**_: Any) -> None:
 def say_hello(sender: Any, **_: Any) -> None:
     """Begin to beat, and take up what an earlier worker left lying."""
     queues = [queue.name for queue in sender.task_consumer.queues]
-    _hearts[sender.hostname] = heart = liveness.Heart(sender.hostname, queues)
+    look = liveness.device_here if GPU in queues else None
+    _hearts[sender.hostname] = heart = liveness.Heart(sender.hostname, queues, look)
     heart.start()
     try:
         sweep()

@@ -81,7 +81,7 @@ def commands(python: Path, port: int) -> dict[str, list[str]]:
     web = ["gunicorn", "config.wsgi:application", "--bind", f"{ports.LOOPBACK}:{port}", "--worker-class", "gthread"]
     web += ["--workers", "2", "--threads", "4", "--graceful-timeout", "5", "--access-logfile", "-"]
     web += ["--no-control-socket"]  # it would lie in the home folder
-    worker = ["celery", "--app", "config", "worker", "--queues", "cpu", "--concurrency", "1", "--loglevel", "INFO"]
+    worker = ["celery", "--app", "config", "worker", "--queues", "cpu,gpu", "--concurrency", "1", "--loglevel", "INFO"]
     return {
         "web": [*run, *web],
         "worker": [*run, *worker],

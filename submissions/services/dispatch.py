@@ -7,10 +7,12 @@ import logging
 from functools import partial
 from json import JSONDecodeError
 from pathlib import Path
+from typing import Any
 
 from celery import current_app
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -19,8 +21,17 @@ from submissions.subject import about
 
 log = logging.getLogger(__name__)
 
+_GRACE = 30
+"""Seconds from the limit that a task is told of to the one that ends it."""
 VALIDATE, SCORE, COMPARE = (f"submissions.tasks.{name}" for name in ("validate", "score", "compare"))
-QUEUE = "cpu"
+CPU, GPU = "cpu", "gpu"
+QUEUES = (CPU, GPU)
+"""Rankings and comparisons; vectors, which may need a GPU. A worker may serve both."""
+
+
+def queue_of(kind: str) -> str:
+    """Return the queue that submissions of a kind, and their evaluations, wait in."""
+    return GPU if kind == Submission.Kind.EMBEDDINGS else CPU
 
 
 def submission_after_commit(pk: int) -> None:
@@ -41,26 +52,39 @@ def comparison_after_commit(split: int) -> None:
 def send_submission(pk: int) -> bool:
     """Tell the workers about a submission. False when the broker did not take the message: the sweep tries again."""
     with about(submission=pk):
-        sent = _send(VALIDATE, pk)
+        sent = _send(VALIDATE, pk, _queue(Submission.objects.filter(pk=pk).values_list("kind")))
     return sent and bool(Submission.objects.filter(pk=pk).update(sent_at=timezone.now()))
 
 
 def send_evaluation(pk: int) -> bool:
     """Tell the workers about an evaluation. False when the broker did not take the message."""
     with about(evaluation=pk):
-        sent = _send(SCORE, pk)
+        sent = _send(SCORE, pk, _queue(Evaluation.objects.filter(pk=pk).values_list("submission__kind")))
     return sent and bool(Evaluation.objects.filter(pk=pk).update(sent_at=timezone.now()))
 
 
 def send_comparison(split: int) -> bool:
     """Tell the workers to compare a board. False when the broker did not take the message."""
     with about(split=split):
-        return _send(COMPARE, split)
+        return _send(COMPARE, split, CPU)
 
 
-def _send(task: str, pk: int) -> bool:
+def _queue(kinds: QuerySet[Any, tuple[str]]) -> str:
+    found = kinds.first()
+    return queue_of(found[0]) if found else CPU
+
+
+def _limit(queue: str) -> int | None:
+    """Return the seconds a task may take where that is not what Celery's settings say: ranking takes longer."""
+    return settings.RANKING_SECONDS if queue == GPU else None
+
+
+def _send(task: str, pk: int, queue: str) -> bool:
+    limit = _limit(queue)
     try:
-        current_app.send_task(task, args=[pk], queue=QUEUE, retry=False)
+        current_app.send_task(
+            task, args=[pk], queue=queue, retry=False, soft_time_limit=limit, time_limit=limit and limit + _GRACE
+        )
     except (OperationalError, OSError) as error:
         log.warning("the broker took no message for %s: %s", task, error)
         return False
@@ -82,7 +106,8 @@ def mend_broker() -> None:
     for table in torn:
         table.unlink(missing_ok=True)
     with current_app.connection_for_write() as connection, connection.channel() as channel:
-        current_app.amqp.queues[QUEUE].bind(channel).declare()
+        for queue in QUEUES:
+            current_app.amqp.queues[queue].bind(channel).declare()
     log.warning("the broker's tables were torn and are written anew: %s", ", ".join(table.name for table in torn))
 
 

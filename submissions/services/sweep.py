@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from leaderboard.services.entries import stale_comparisons
 from submissions import liveness
+from submissions.models import Submission
 from submissions.services import dispatch, failures, states
 from submissions.services.states import Claim, Machine
 from submissions.subject import about
@@ -101,8 +102,11 @@ def _waiting(machine: Machine) -> QuerySet[Any]:
 def _resend(machine: Machine, send: Callable[[int], bool]) -> int:
     """Send the messages that no broker took, and those that may be lost while a worker lives, the oldest first."""
     sendable = Q(sent_at__isnull=True)
-    if liveness.living_workers(dispatch.QUEUE):
-        sendable |= Q(sent_at__lt=timezone.now() - timedelta(seconds=settings.RESEND_SECONDS))
+    lost = timezone.now() - timedelta(seconds=settings.RESEND_SECONDS)
+    kind = "kind" if machine is states.SUBMISSION else "submission__kind"
+    for each in Submission.Kind:
+        if liveness.living_workers(dispatch.queue_of(each)):
+            sendable |= Q(sent_at__lt=lost, **{kind: each})
     rows = _waiting(machine).filter(sendable).order_by(F("sent_at").asc(nulls_first=True), "pk")
     oldest = rows.values_list("pk", "sent_at")[:RESENT_AT_ONCE]
     return sum(_resend_one(machine, pk, sent_at, send) for pk, sent_at in oldest)
@@ -122,6 +126,6 @@ def _resend_one(machine: Machine, pk: int, sent_at: datetime | None, send: Calla
 
 def _compare() -> int:
     """Have the boards compared whose entries changed, unless nobody is there to do it."""
-    if not liveness.living_workers(dispatch.QUEUE):
+    if not liveness.living_workers(dispatch.CPU):
         return 0
     return sum(dispatch.send_comparison(split.pk) for split in stale_comparisons())
