@@ -7,7 +7,7 @@ const TRIES = 12; // without a single part getting through: some four minutes
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30000;
 const SILENCE = 90000; // a line on which nothing moves for so long is dead, whatever the browser believes
-const PASSING = new Set([0, 408, 423, 425, 429]);
+const PASSING = new Set([0, 408, 423, 500, 502, 503, 504]);
 
 // An answer that was not what was hoped for; status 0 where none came.
 class Answer extends Error {
@@ -140,8 +140,9 @@ function sleep(milliseconds, signal) {
   });
 }
 
+// Whether waiting may mend it. "Too many" passes only where the server says when; "no space left" does not.
 function waits(answer) {
-  return answer instanceof Answer && (PASSING.has(answer.status) || answer.status >= 500);
+  return answer instanceof Answer && (PASSING.has(answer.status) || (answer.status === 429 && answer.pause > 0));
 }
 
 // What went wrong as a Refused, where it is anything that a person can act on.
@@ -152,7 +153,7 @@ export function refusal(fault) {
   if (!(fault instanceof Answer)) return fault;
   if (fault.status === 401) return new Refused(401, "You are signed out. Sign in again in another tab, then go on here.");
   if (fault.status === 460) return new Refused(460, "Parts arrive changed, again and again. Try another network, then go on here.");
-  if (waits(fault)) return new Refused(fault.status, "The server cannot be reached. What is there stays there: go on when you are online.");
+  if (waits(fault)) return new Refused(fault.status, fault.words || "The server cannot be reached. What is there stays there: go on when you are online.");
   return new Refused(fault.status, fault.words || `The server refused the file (status ${fault.status}).`);
 }
 

@@ -14,22 +14,22 @@ function element(name, properties = {}, ...children) {
 export class ProgressView {
   // actions: {label: function}; show() says which of them are offered.
   constructor(holder, actions) {
-    const id = `sending-${(number += 1)}`;
-    this.title = element("p", { id, className: "sending-name" });
+    const id = `transfer-${(number += 1)}`;
+    this.title = element("p", { id, className: "transfer-name" });
     this.bar = element("progress", { max: 100, value: 0 });
     this.bar.setAttribute("aria-labelledby", id);
-    this.line = element("p", { className: "sending-line" });
+    this.line = element("p", { className: "transfer-line" });
     this.voice = element("p", { className: "visually-hidden" });
     this.voice.setAttribute("role", "status");
     this.buttons = new Map();
-    const row = element("p", { className: "sending-actions" });
+    const row = element("p", { className: "transfer-actions" });
     for (const [label, act] of Object.entries(actions)) {
       const button = element("button", { type: "button", className: "second", textContent: label });
       button.addEventListener("click", act);
       this.buttons.set(label, button);
       row.append(button);
     }
-    this.box = element("div", { className: "sending", hidden: true }, this.title, this.bar, this.line, row);
+    this.box = element("div", { className: "transfer", hidden: true }, this.title, this.bar, this.line, row);
     this.box.setAttribute("role", "group");
     this.box.setAttribute("aria-labelledby", id);
     this.box.tabIndex = -1;
@@ -47,7 +47,7 @@ export class ProgressView {
   // kind: a word for the style; bar: [done, all] or nothing; offers: labels of buttons.
   show({ kind, name, words, bar = null, offers }) {
     this.box.hidden = false;
-    this.box.className = `sending ${kind}`;
+    this.box.className = `transfer ${kind}`;
     this.title.textContent = name;
     this.line.textContent = words;
     this.bar.hidden = !bar;
@@ -59,12 +59,12 @@ export class ProgressView {
 
   // Pause and Resume take each other's place: whoever pressed one by keyboard stays there.
   offer(offers, name) {
-    const held = [...this.buttons.values()].includes(document.activeElement);
+    const held = [...this.buttons.values()].find((button) => button === document.activeElement);
     for (const [label, button] of this.buttons) {
       button.hidden = !offers.includes(label);
       button.setAttribute("aria-label", `${label} ${name}`);
     }
-    if (held && document.activeElement.hidden !== false) this.buttons.get(offers[0])?.focus();
+    if (held?.hidden) this.buttons.get(offers[0])?.focus();
   }
 
   say(kind, words, done) {
