@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from evaluator.cli.progress import ProgressBar
@@ -14,6 +14,7 @@ from evaluator.search import judged_ranks
 from evaluator.types import Condition, JudgedRanks, Similarity, Split
 from evaluator.vectors import VectorFile, read_embeddings
 
+_WHOLE = 100
 SIMILARITIES = {"cosine": Similarity.COSINE, "inner": Similarity.INNER_PRODUCT}
 
 
@@ -42,12 +43,16 @@ def rank(
     gallery = VectorFile(options.gallery, options.gallery_ids)
     runs: dict[Condition, JudgedRanks] = {}
     with ProgressBar(sys.stderr, "ranking") as bar:
-        bar(0, len(queries) + 1)
+        bar(0, _WHOLE)
         read = read_embeddings(gallery, queries, split, similarity=SIMILARITIES[options.similarity])
-        for condition, embeddings in read.items():
-            bar(len(runs) + 1, len(queries) + 1)
-            runs[condition] = judged_ranks(embeddings, split)
+        for number, (condition, embeddings) in enumerate(read.items()):
+            runs[condition] = judged_ranks(embeddings, split, progress=_share(bar, number, len(read)))
     return runs
+
+
+def _share(bar: ProgressBar, number: int, count: int) -> Callable[[int, int], None]:
+    """Return what draws the progress of one of ``count`` conditions as its share of the bar, in percent."""
+    return lambda done, total: bar(_WHOLE * (number * total + done) // max(count * total, 1), _WHOLE)
 
 
 def write(runs: Mapping[Condition, JudgedRanks], split: Split, folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 DEVICES = ("auto", "numpy", "cpu", "cuda")
 SCREENS = ("auto", "float32", "bfloat16")
+_TOLD_EVERY = 0.25
+"""Seconds between two words on how far a pass is."""
 
 
 class TorchCpuKernel(NumpyKernel):
@@ -214,12 +216,20 @@ def _gpus() -> list[str]:
     return [f"cuda:{number}" for number in range(torch.cuda.device_count())]
 
 
-def over_blocks(kernels: list[Kernel], count: int, block: int, work: Callable[[Kernel, slice], None]) -> None:
+def over_blocks(
+    kernels: list[Kernel],
+    count: int,
+    block: int,
+    work: Callable[[Kernel, slice], None],
+    told: Callable[[int], None] = lambda images: None,
+) -> None:
     """Give each block of a gallery of ``count`` images to whichever kernel is free; with several GPUs they are shards.
 
-    ``work`` must be safe to call from several threads. The first error ends the pass.
+    ``work`` must be safe to call from several threads. ``told`` is called in the calling thread, a few times a second
+    and at the end, with the number of images done so far. The first error, of either of them, ends the pass: no block
+    is begun any more, and the workers are gone when it is raised.
     """
-    waiting = deque(parts(count, block))
+    waiting, images = deque(parts(count, block)), list[int]()
     failed = threading.Event()
 
     def worker(kernel: Kernel) -> None:
@@ -230,10 +240,18 @@ def over_blocks(kernels: list[Kernel], count: int, block: int, work: Callable[[K
             except BaseException:
                 failed.set()
                 raise
+            images.append(part.stop - part.start)
 
     with full_float32(kernels), ThreadPoolExecutor(len(kernels)) as pool:
-        for done in [pool.submit(worker, kernel) for kernel in kernels]:
-            done.result()
+        workers = working = {pool.submit(worker, kernel) for kernel in kernels}
+        try:
+            while working:
+                _, working = wait(working, _TOLD_EVERY, FIRST_EXCEPTION)
+                told(sum(images))
+                for done in workers - working:
+                    done.result()
+        finally:
+            failed.set()
 
 
 def _next(waiting: deque[slice]) -> slice | None:

@@ -16,6 +16,7 @@ from evaluator.search.plan import Lines
 from evaluator.search.scan import Scan
 from evaluator.search.scores import Vectors
 from evaluator.search.settle import add_spans, place, tie_rule
+from evaluator.search.steps import READ, Progress, Steps
 from evaluator.search.survey import Pairs, Queries, Survey, survey
 from evaluator.search.vectors import check_dimensions, note, sound_queries
 from evaluator.types import Embeddings, IndexArray, IntArray, JudgedRanks, Split
@@ -29,6 +30,7 @@ def judged_ranks(
     device: str = "auto",
     screen: str = "auto",
     threads: int = 0,
+    progress: Progress | None = None,
 ) -> JudgedRanks:
     """Return the exact rank of every judged image of ``split``, over the whole gallery of its query.
 
@@ -43,6 +45,9 @@ def judged_ranks(
     * ``screen``: the products that screen, ``float32`` or ``bfloat16``, or ``auto``, the faster one for each query;
     * ``threads``: workers on a CPU (0: one for each core).
 
+    ``progress`` is called in the calling thread with (work done, work in all), a few times a second, over all
+    galleries. What it raises ends the work: it passes through here once the workers have finished their blocks.
+
     Memory beyond the queries, for each worker: two copies of a block of vectors, and some 50 bytes for each cell of a
     tile of 2^20 products (2^24 on a GPU). Raises SubmissionError with a fault for each vector that cannot be scored,
     and EvaluatorError where the gallery is open, the device is not at hand, or the vectors are not parallel to the
@@ -55,13 +60,15 @@ def judged_ranks(
     queries = sound_queries(embeddings.queries, embeddings.similarity, split.query_ids)
     searches = [_Search(embeddings, split, queries, number) for number in range(len(split.galleries))]
     block = block or kernels[0].block
+    steps = Steps(progress, sum(search.work for search in searches))
     faults = FaultList()
     for search in searches:
-        search.look(kernels, block, screen, faults)
+        search.look(kernels, block, screen, faults, steps)
     faults.raise_if_any()
     rank = np.zeros(len(split.judgments), dtype=np.int32)
     for search in searches:
-        search.rank(kernels, block, screen, rank)
+        search.rank(kernels, block, screen, rank, steps)
+    steps.end()
     return JudgedRanks(rank, candidates(split), complete=True, member_rank=member_ranks(split.judgments, rank))
 
 
@@ -125,25 +132,37 @@ class _Search:
         self._share = _Share.of(split, number)
         self._survey: Survey | None = None
 
-    def look(self, kernels: list[Kernel], block: int, screen: str, faults: FaultList) -> None:
+    @property
+    def work(self) -> int:
+        """How much there is to do, in the unit of :mod:`evaluator.search.steps`."""
+        return len(self._vectors) * (READ + self._multiplied)
+
+    @property
+    def _multiplied(self) -> int:
+        return len(np.unique(self._share.judged.query))
+
+    def look(self, kernels: list[Kernel], block: int, screen: str, faults: FaultList, steps: Steps) -> None:
         """Survey the gallery and note its faults."""
         if not len(self._vectors):
             return
         judged, removed = self._share.judged, self._share.removed
         both = Pairs(np.append(judged.query, removed.query), np.append(judged.image, removed.image))
         rounded = screen == "bfloat16" or (screen == "auto" and kernels[0].fast_bfloat16)
-        self._survey = survey(self._queries.rows, self._vectors, both, kernels, block, rounded=rounded)
+        self._survey = survey(
+            self._queries.rows, self._vectors, both, kernels, block, rounded=rounded, told=steps.of(READ)
+        )
         for position in sorted(self._survey.bad):
             row = self._vectors.row(position)
             note(faults, self._survey.lengths[position], f"gallery vector {row}", self._names[row])
 
-    def rank(self, kernels: list[Kernel], block: int, screen: str, rank: IntArray) -> None:
+    def rank(self, kernels: list[Kernel], block: int, screen: str, rank: IntArray, steps: Steps) -> None:
         """Write the ranks of the judged images."""
         judged, removed = self._share.judged, self._share.removed
         if self._survey is None or not len(judged):
             return
         lines = Lines.sort(judged.query, judged.image, self._survey.scores[: len(judged)])
-        counts = Scan(self._queries, self._vectors, lines, self._survey, screen).counts(kernels, block)
+        scan = Scan(self._queries, self._vectors, lines, self._survey, screen)
+        counts = scan.counts(kernels, block, steps.of(self._multiplied))
         counts -= _removed_above(lines, removed, self._survey.scores[len(judged) :])
         rank[self._share.line[lines.source]] = 1 + counts
 

@@ -18,6 +18,7 @@ from evaluator.search import bounds
 from evaluator.search.devices import open_finders, over_blocks
 from evaluator.search.kernels import Kernel
 from evaluator.search.scores import Vectors, pair_scores, parts
+from evaluator.search.steps import READ, Progress, Steps
 from evaluator.search.survey import Pairs, Queries, power_of_two, survey
 from evaluator.search.vectors import check_dimensions, note, sound_queries
 from evaluator.types import Embeddings, FloatArray, IndexArray, VectorArray
@@ -39,36 +40,49 @@ class Nearest:
     scores: FloatArray  # (n, min(k, G))
 
 
-def top_k(embeddings: Embeddings, k: int, *, block: int = 0, device: str = "auto", threads: int = 0) -> Nearest:
+def top_k(
+    embeddings: Embeddings,
+    k: int,
+    *,
+    block: int = 0,
+    device: str = "auto",
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Nearest:
     """Return the ``k`` nearest images of each query, or all of them where the gallery is smaller.
 
     The same whatever ``block`` (images at a time; 0: what suits the device), ``device`` (as for ``judged_ranks``, or
     ``faiss``) and ``threads``. ``auto`` takes faiss on a GPU where it is installed, and torch before NumPy otherwise:
-    faiss is the slowest of the three on a CPU (benchmarks/README.md). Raises SubmissionError with a fault for each
-    vector that cannot be scored.
+    faiss is the slowest of the three on a CPU (benchmarks/README.md). ``progress`` is as for ``judged_ranks``. Raises
+    SubmissionError with a fault for each vector that cannot be scored.
     """
     check_dimensions(embeddings.queries, embeddings.gallery)
     finders = open_finders(device, threads)
     queries = sound_queries(embeddings.queries, embeddings.similarity)
-    search = _Search(queries, Vectors(embeddings.gallery, embeddings.similarity), finders, block or finders[0].block)
+    gallery = Vectors(embeddings.gallery, embeddings.similarity)
+    steps = Steps(progress, len(gallery) * (READ + len(queries)))
+    search = _Search(queries, gallery, finders, block or finders[0].block, steps)
     count = min(max(k, 0), len(embeddings.gallery))
     images = np.empty((len(queries), count), dtype=np.intp)
     scores = np.empty((len(queries), count))
     if images.size:
         search.fill(images, scores)
+    steps.end()
     return Nearest(images, scores)
 
 
 class _Search:
     """The nearest images in one gallery."""
 
-    def __init__(self, queries: Queries, gallery: Vectors, finders: list[Kernel], block: int) -> None:
+    def __init__(self, queries: Queries, gallery: Vectors, finders: list[Kernel], block: int, steps: Steps) -> None:
         self._queries = queries
         self._gallery = gallery
         self._finders = finders
         self._block = block
+        self._steps = steps
         nothing = np.zeros(0, dtype=np.intp)
-        found = survey(queries.rows, gallery, Pairs(nothing, nothing), finders, block, rounded=False)
+        none = Pairs(nothing, nothing)
+        found = survey(queries.rows, gallery, none, finders, block, rounded=False, told=steps.of(READ))
         faults = FaultList()
         for row in sorted(found.bad):
             note(faults, found.lengths[row], f"gallery vector {row}")
@@ -107,7 +121,8 @@ class _Search:
             scaled = rows if self._scale == 1.0 else (rows * self._scale).astype(np.float32)
             kept.look(finder, scaled, part.start)
 
-        over_blocks(self._finders, len(self._gallery), self._block, look)
+        told = self._steps.of(len(asked))  # what is asked again tells no more than that it still runs
+        over_blocks(self._finders, len(self._gallery), self._block, look, told)
         return kept.products, kept.images
 
     def _score(self, asked: IndexArray, proposed: IndexArray) -> FloatArray:

@@ -8,7 +8,7 @@ order, by any number of workers on any number of devices.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -63,10 +63,10 @@ class Scan:
         self._differences = np.zeros(len(lines) + 1, dtype=np.intp)
         self._lock = threading.Lock()
 
-    def counts(self, kernels: list[Kernel], block: int) -> IndexArray:
-        """Return how many images of the gallery stand above each line (L,)."""
+    def counts(self, kernels: list[Kernel], block: int, told: Callable[[int], None]) -> IndexArray:
+        """Return how many images of the gallery stand above each line (L,); ``told`` hears how many are done."""
         whole = self._plan(kernels[0], block)
-        over_blocks(kernels, len(self._gallery), block, lambda kernel, images: self._count(kernel, images, whole))
+        over_blocks(kernels, len(self._gallery), block, lambda kernel, images: self._count(kernel, images, whole), told)
         counts = np.cumsum(self._differences)[:-1]
         for part in whole:
             counts += np.repeat(part.above, part.clusters.end - part.clusters.first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -84,9 +85,16 @@ def unsound(lengths: FloatArray, similarity: Similarity) -> BoolArray:
 
 
 def survey(
-    queries: VectorArray, gallery: Vectors, pairs: Pairs, kernels: list[Kernel], block: int, *, rounded: bool
+    queries: VectorArray,
+    gallery: Vectors,
+    pairs: Pairs,
+    kernels: list[Kernel],
+    block: int,
+    *,
+    rounded: bool,
+    told: Callable[[int], None],
 ) -> Survey:
-    """Read the gallery once, in blocks. ``rounded``: find out what bfloat16 would lose."""
+    """Read the gallery once, in blocks, and tell how many are read. ``rounded``: find out what bfloat16 would lose."""
     size = len(gallery)
     chosen = np.unique(np.linspace(0, size - 1, min(size, SAMPLE)).astype(np.intp))
     sample = np.empty((len(chosen), queries.shape[1]), dtype=np.float32)
@@ -112,5 +120,5 @@ def survey(
         with lock:
             found.longest, found.worst = max(found.longest, longest), max(found.worst, worst)
 
-    over_blocks(kernels, size, block, read)
+    over_blocks(kernels, size, block, read, told)
     return found
