@@ -124,6 +124,15 @@ async function part(file, offset, most, { address, token, signal, progress }) {
   return whole(await exchange("PATCH", address, { token, signal, headers, body, progress: sent }), "Upload-Offset");
 }
 
+// Longer after each failure. A server that says when is believed; but what another request holds (423), most often one whose line
+// just broke, is let go before the server must, so it is asked sooner.
+function pauseAfter(fault, failures) {
+  if (!waits(fault)) return FIRST_PAUSE;
+  const own = Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE);
+  if (!fault.pause) return own;
+  return fault.status === 423 ? Math.min(own, fault.pause) : Math.max(own, fault.pause);
+}
+
 function sleep(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const stop = () => finish(reject, abortion());
@@ -195,7 +204,7 @@ export async function send(file, to) {
       }
       offset = null;
       if (fault.status === 0) most = Math.max(most / 2, LEAST); // a line that breaks often lets smaller parts through
-      const pause = fault.pause || (waits(fault) ? Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE) : FIRST_PAUSE);
+      const pause = pauseAfter(fault, failures);
       to.waiting?.(pause);
       await sleep(pause, to.signal);
     }

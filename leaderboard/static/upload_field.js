@@ -8,8 +8,8 @@ import { megabytes, percent, portion, Speed } from "./upload_words.js";
 const SHOWN_EVERY = 500; // milliseconds
 const PENDING = new Set(["reading", "waiting", "sending", "retrying", "paused"]);
 const OFFERS = {
-  reading: ["Remove"],
-  waiting: ["Remove"],
+  reading: ["Pause", "Remove"],
+  waiting: ["Pause", "Remove"],
   sending: ["Pause", "Remove"],
   retrying: ["Pause", "Remove"],
   paused: ["Resume", "Remove"],
@@ -185,7 +185,7 @@ export class FileField {
 
   pause() {
     this.control?.abort();
-    this.show("paused", `Paused. ${portion(this.bytes, this.size)} are here.`, [this.bytes, this.size]);
+    this.show("paused", `Paused at ${portion(this.bytes, this.size)}.`, [this.bytes, this.size]);
   }
 
   finish(words) {

@@ -57,14 +57,14 @@ export class ProgressView {
     this.kind = kind;
   }
 
-  // Pause and Resume take each other's place: whoever pressed one by keyboard stays there.
+  // Pause and Resume take each other's place: whoever pressed one by keyboard stays there, and never lands on Remove.
   offer(offers, name) {
     const held = [...this.buttons.values()].find((button) => button === document.activeElement);
     for (const [label, button] of this.buttons) {
       button.hidden = !offers.includes(label);
       button.setAttribute("aria-label", `${label} ${name}`);
     }
-    if (held?.hidden) this.buttons.get(offers[0])?.focus();
+    if (held?.hidden) (this.buttons.get(offers.find((label) => label !== "Remove")) ?? this.box).focus();
   }
 
   say(kind, words, done) {
