@@ -287,3 +287,33 @@ def test_a_browser_that_cannot_hash_still_resumes(opened: Open, port: int, tmp_p
     assert window.offsets[parts] > 0
     assert hashlib.sha256(stored(tmp_path)).digest() == hashlib.sha256(gallery.read_bytes()).digest()
     window.forgiven = ("423",)
+
+
+def test_what_the_server_says_is_shown_and_can_be_tried_again(opened: Open, tmp_path: Path) -> None:
+    window = opened()
+    page = window.open_form()
+    answers = iter([429])
+
+    def refuse(route: Any) -> None:
+        if route.request.method == "POST" and next(answers, None):
+            route.fulfill(status=429, json={"detail": "Your team has 16 GB here. Submit or remove some first."})
+        else:
+            route.fallback()
+
+    window.context.route("**/api/v1/uploads/", refuse)
+    window.choose(made(tmp_path, "gallery.npz", 9 * MB))
+    assert "Your team has 16 GB here." in window.wait("failed").inner_text()
+    page.get_by_role("button", name="Upload and score").click()  # whoever submits wants it tried again
+    page.wait_for_url("**/trial/sent/")
+    assert str(Upload.objects.get().public_id) in window.posted[0]
+    window.forgiven = ("429",)
+
+
+def test_small_files_of_a_ranking_form_go_with_the_form(opened: Open, tmp_path: Path) -> None:
+    window = opened()
+    page = window.open_form(kind="rankings")
+    window.choose(made(tmp_path, "small.json", 1 * MB))
+    page.get_by_role("button", name="Upload and score").click()
+    page.wait_for_url("**/trial/sent/")
+    assert 'filename="small.json"' in window.posted[0]
+    assert not Upload.objects.exists()
