@@ -18,6 +18,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("submissions.api.urls")),
     path("api/v1/", include("leaderboard.api.urls")),
+    path("api/v1/", include("uploads.api.urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs/", api_docs, name="api-docs"),
 ]

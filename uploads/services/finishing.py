@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
 from accounts.models import Team
-from evaluator.digests import BlockDigest
 from uploads import selectors, stores
 from uploads.models import Upload
-from uploads.refusals import DigestDiffers, NoSuchUpload, NotWhole
+from uploads.refusals import NoSuchUpload, NotWhole
 from uploads.services.failures import storing
 
 log = logging.getLogger(__name__)
@@ -39,20 +36,12 @@ def _id(public_id: UUID | str) -> UUID:
 
 
 def finish(upload: Upload) -> None:
-    """Make an upload whole whose last byte is settled, and give it its digest. Doing it twice does no harm.
+    """Have the store put a file together whose last byte is settled. Doing it twice does no harm.
 
-    Raises DigestDiffers where another digest was announced, and then the upload is ended; and NotStored.
+    Raises NotStored; the row is whole all the same, and whoever asks for it next tries again.
     """
-    if upload.digest:
-        return
-    digest = BlockDigest(upload.blocks).hexdigest()  # at the end, the last and shorter block is among them
-    if upload.announced and upload.announced != digest:
-        end(upload)
-        raise DigestDiffers(upload.announced, digest)
     with storing():
         stores.current().finish(upload.stored, upload.parts)
-    upload.digest = digest
-    Upload.objects.filter(pk=upload.pk).update(digest=digest)
 
 
 def take(upload: Upload) -> None:
@@ -76,8 +65,3 @@ def _remove(upload: Upload) -> None:
         stores.current().remove(upload.stored, upload.parts)
     except OSError:
         log.exception("the bytes of an ended upload stay until they are swept")
-
-
-def expiry() -> timedelta:
-    """Return how long an upload stays after its last part."""
-    return timedelta(seconds=settings.UPLOAD_EXPIRES_SECONDS)

@@ -42,6 +42,9 @@ class Store(Protocol):
     def write(self, name: str, parts: Mapping[str, Any], offset: int, fence: Fence) -> AbstractContextManager[Writing]:
         """Go on at ``offset``; whatever lies beyond never came."""
 
+    def overtake(self, parts: Mapping[str, Any]) -> Parts:
+        """Return what to remember where a request was taken over from that may still be writing."""
+
     def finish(self, name: str, parts: Mapping[str, Any]) -> None:
         """Make a file whole whose last part is settled. Doing it twice does no harm."""
 

@@ -1,0 +1,56 @@
+"""The body of a request, a little at a time. Django REST framework would read it whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+from django.http import HttpRequest
+from django.http.request import UnreadablePostError
+from rest_framework.parsers import BaseParser
+
+from uploads.refusals import BadRequest, ConnectionBroke
+
+READ_BYTES = 64 * 2**10
+SILENCE_SECONDS = 30
+"""A sender that is silent for so long gives its thread back; it resumes later."""
+
+
+class Unread(BaseParser):
+    """Leaves every body alone: looking for a CSRF token would else parse it."""
+
+    media_type = "*/*"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        return {}
+
+
+def length_of(request: HttpRequest) -> int:
+    """Return the announced length of the body. Raises BadRequest where there is none."""
+    given = str(request.META.get("CONTENT_LENGTH") or "")
+    if not (given.isascii() and given.isdecimal()):
+        raise BadRequest("Give Content-Length: parts of unknown length are not taken.")
+    return int(given)
+
+
+def pieces(request: HttpRequest) -> Iterator[bytes]:
+    """Yield the body in small pieces. Raises ConnectionBroke where it ends too early."""
+    left = length_of(request)
+    _lose_patience(request)
+    while left:
+        try:
+            piece = request.read(min(READ_BYTES, left))
+        except UnreadablePostError:
+            raise ConnectionBroke from None
+        if not piece:
+            raise ConnectionBroke
+        left -= len(piece)
+        yield piece
+
+
+def _lose_patience(request: HttpRequest) -> None:
+    """Set the limit on silence; gunicorn's threads have none of their own."""
+    if (socket := request.META.get("gunicorn.socket")) is not None:
+        socket.settimeout(SILENCE_SECONDS)
