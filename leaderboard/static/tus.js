@@ -176,6 +176,7 @@ export function refusal(fault) {
 export async function send(file, to) {
   let { address = "" } = to;
   let offset = null;
+  let reached = 0;
   let failures = 0;
   let begunAnew = false;
   let most = BLOCK;
@@ -188,10 +189,11 @@ export async function send(file, to) {
         to.began?.(address);
       }
       offset ??= (await look(address, common)).offset;
+      if (offset > reached) failures = 0; // by us, or by another window with the same file
+      reached = offset;
       to.progress?.(offset);
       if (offset === file.size) return address;
       offset = await part(file, offset, most, { ...common, address, progress: (bytes) => to.progress?.(bytes) });
-      failures = 0;
       most = Math.min(2 * most, BLOCK);
     } catch (fault) {
       failures += 1;

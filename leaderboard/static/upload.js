@@ -13,7 +13,8 @@ class UploadForm {
     this.submitter = null; // the button that waits for files
     this.label = "";
     this.going = false;
-    this.fields = [...form.querySelectorAll("input[type=file][data-resumable-field]")].map((input) => new FileField(this, input));
+    const inputs = [...form.querySelectorAll("input[type=file][data-resumable-field]")];
+    this.fields = inputs.filter((input) => FileField.fits(input)).map((input) => new FileField(this, input));
     for (const field of this.fields) field.input.addEventListener("change", () => this.chosen(field));
     form.addEventListener("submit", (event) => this.submit(event));
     addEventListener("beforeunload", (event) => this.leave(event));

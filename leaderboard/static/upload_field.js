@@ -29,6 +29,17 @@ function turn() {
   return before.then(() => end);
 }
 
+// The match with the closest common ancestor: a form may hold a field of the same name for each kind of file.
+function near(input, selector) {
+  for (let around = input.parentElement; around; around = around.parentElement) {
+    const found = around.querySelector(selector);
+    if (found || around === input.form) return found;
+  }
+  return null;
+}
+
+const hiddenOf = (input) => near(input, `input[name="${CSS.escape(input.name)}_upload"]`);
+const holderOf = (input) => near(input, `[data-progress-for="${CSS.escape(input.name)}"]`);
 const pathOf = (address) => new URL(address, location.href).pathname;
 const idOf = (address) => address.split("/").filter(Boolean).at(-1);
 
@@ -38,21 +49,25 @@ export class FileField {
     this.page = page;
     this.input = input;
     this.name = input.name;
-    this.hidden = page.form.querySelector(`input[name="${CSS.escape(this.name)}_upload"]`);
-    this.known = page.form.querySelector(`select[name="${CSS.escape(this.name)}_digest"]`);
-    const holder = page.form.querySelector(`[data-progress-for="${CSS.escape(this.name)}"]`);
+    this.hidden = hiddenOf(input);
+    this.known = near(input, `select[name="${CSS.escape(input.name)}_digest"]`);
     const actions = { Pause: () => this.pause(), Resume: () => this.run(), Remove: () => this.remove() };
-    this.view = new ProgressView(holder, actions);
+    this.view = new ProgressView(holderOf(input), actions);
     const brought = this.hidden.value;
     this.reset();
     this.hidden.value = brought;
     this.known?.addEventListener("change", () => this.knownChanged());
   }
 
+  // Without a place for the result the form sends the file itself.
+  static fits(input) {
+    return Boolean(hiddenOf(input) && holderOf(input));
+  }
+
   reset() {
     this.control?.abort();
     this.control = null;
-    Object.assign(this, { kind: "", file: null, title: "", size: 0, bytes: 0, digest: "", address: "", shown: 0 });
+    Object.assign(this, { kind: "", declined: false, file: null, title: "", size: 0, bytes: 0, digest: "", address: "", shown: 0 });
     this.hidden.value = "";
   }
 
@@ -77,9 +92,9 @@ export class FileField {
   }
 
   // A file was chosen: whatever was under way before it in this field is called off.
-  async take(file) {
+  async take(file, { declined = false } = {}) {
     this.clear();
-    Object.assign(this, { file, title: file.name, size: file.size });
+    Object.assign(this, { declined, file, title: file.name, size: file.size });
     if (file.size > this.page.most) {
       this.show("refused", `This file has ${megabytes(file.size)}; at most ${megabytes(this.page.most)} are taken.`);
       return;
@@ -111,7 +126,7 @@ export class FileField {
     const progress = (bytes) => this.reading(bytes);
     progress(0);
     this.digest = await digestOf(this.file, { signal, progress });
-    if (this.chooseKnown()) return;
+    if (!this.declined && this.chooseKnown()) return;
     const found = await find(this.page.endpoint, this.digest, { signal });
     signal.throwIfAborted();
     const free = found.filter((upload) => !this.page.inUse(pathOf(upload.url), this));
@@ -135,10 +150,17 @@ export class FileField {
     return true;
   }
 
-  // Another one, or none, was chosen among those sent before: then the file counts again.
+  // Another one of those sent before was chosen: then this file is not meant. None was: then it is, after all.
   knownChanged() {
     if (this.kind !== "before" || this.known.selectedOptions[0]?.dataset.digest === this.digest) return;
-    this.take(this.file);
+    const { file } = this;
+    this.kind = "";
+    if (!this.known.value) {
+      this.take(file, { declined: true });
+      return;
+    }
+    this.clear();
+    this.input.value = "";
   }
 
   async sendInTurn(signal) {

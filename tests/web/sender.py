@@ -28,7 +28,7 @@ FORM = """<!doctype html>
       <input type="hidden" name="csrfmiddlewaretoken" value="{token}"><input type="hidden" name="kind" value="{kind}">
       <div class="field"><label for="gallery">Gallery</label>
         <input type="file" id="gallery" name="gallery" data-resumable-field>
-        <input type="hidden" name="gallery_upload"><div data-progress-for="gallery"></div></div>
+        <input type="hidden" name="gallery_upload" value="{brought}"><div data-progress-for="gallery"></div></div>
       <div class="field"><label for="before">Sent before</label><select id="before" name="gallery_digest">
         <option value="">None</option><option value="{before}" data-digest="{before}">old.npz</option></select></div>
       <div class="field"><label for="queries">Queries</label>
@@ -98,10 +98,14 @@ class Sender:
         self.page.locator("main button[type=submit]").click()
         self.page.wait_for_url("**/submissions/")
 
-    def open_form(self, most: int = 4 * 2**30, before: str = "", kind: str = "embeddings") -> Any:
-        """Open the trial form on a page of the site's own address."""
+    def open_form(self, most: int = 4 * 2**30, before: str = "", kind: str = "embeddings", brought: object = "") -> Any:
+        """Open the trial form on a page of the site's own address.
+
+        ``before``: digest of a gallery that was sent before; ``brought``: the upload that the server gives back in a
+        form with faults.
+        """
         token = next(item["value"] for item in self.context.cookies() if item["name"] == "csrftoken")
-        html = FORM.format(token=token, most=most, before=before, kind=kind)
+        html = FORM.format(token=token, most=most, before=before, kind=kind, brought=brought)
         self.context.unroute("**/trial/")
         self.context.route("**/trial/", lambda route: route.fulfill(body=html, content_type="text/html"))
         self.page.goto(f"{self.address}/trial/")

@@ -171,6 +171,31 @@ def test_a_gallery_that_was_sent_before_is_chosen_and_not_sent(opened: Open, tmp
     assert not Upload.objects.exists()
 
 
+def test_a_gallery_that_was_sent_before_can_be_sent_all_the_same(opened: Open, tmp_path: Path) -> None:
+    gallery = made(tmp_path, "gallery.npz", 9 * MB)
+    window = opened()
+    page = window.open_form(before=digest_of_file(gallery))
+    window.choose(gallery)
+    window.wait("before")
+    page.locator("#before").select_option("")
+    window.wait("whole")
+    assert page.locator("#before").input_value() == ""
+
+
+def test_a_form_that_comes_back_with_faults_keeps_what_was_sent(opened: Open, tmp_path: Path) -> None:
+    window = opened()
+    window.open_form()
+    window.choose(made(tmp_path, "gallery.npz", 9 * MB))
+    window.wait("whole")
+    window.page.evaluate("localStorage.clear()")
+    page = window.open_form(brought=Upload.objects.get().public_id)
+    assert re.search(r"gallery\.npz\s+All of it is here: 9\.0 MB\.", window.wait("whole").inner_text())
+    window.press("Remove")
+    assert page.locator("[name=gallery_upload]").input_value() == ""
+    page.wait_for_timeout(500)
+    assert not Upload.objects.exists()
+
+
 def test_a_line_that_is_cut_three_times_loses_no_byte(opened: Open, port: int, tmp_path: Path) -> None:
     gallery = made(tmp_path, "gallery.npz", 40 * MB)
     with CuttingProxy(port, after=11 * MB, times=3) as line:
