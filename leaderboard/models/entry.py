@@ -66,7 +66,7 @@ class Entry(models.Model):
     """condition -> name of the judged-ranks file in the default storage: per-query values come from these."""
     rank_counts = models.JSONField(default=dict)
     """Where the first right answer stands, by subset and condition, and how many queries each modality solves: see
-    ``leaderboard.rank_counts``."""
+    ``evaluator.rank_counts``."""
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True, blank=True)
 

@@ -20,6 +20,7 @@ from evaluator import types as ev
 from evaluator.errors import EvaluatorError
 from evaluator.intervals import holm, paired_test
 from evaluator.measures import cells
+from evaluator.rank_counts import rank_counts
 from evaluator.scoring import contributions
 from leaderboard import bundles
 from leaderboard.models import Comparison, Entry, Method, Score, Split, SplitVersion
@@ -59,6 +60,7 @@ def create_entry(  # noqa: PLR0913 (all by name: what an evaluation knows)
         ranks_files={str(condition): name for condition, name in ranks_files.items()},
         ranks_by_author=ranks_by_author,
         similarity=similarity,
+        rank_counts=rank_counts(bundles.load(version), card.ranks),
         published_at=published_at,
     )
     Score.objects.bulk_create((_score(entry, score) for score in card.scores), batch_size=BATCH)
