@@ -61,7 +61,16 @@ class EntrySerializer(serializers.ModelSerializer):  # type: ignore[type-arg]  #
         model = Entry
         fields = (
             *("id", "board", "version", "evaluator_version", "method", "team", "paper_url", "code_url", "trust"),
-            *("ranks_by_author", "pool_member", "declared", "source", "source_url", "published_at", "url"),
+            *(
+                "ranks_by_author",
+                "similarity",
+                "pool_member",
+                "declared",
+                "source",
+                "source_url",
+                "published_at",
+                "url",
+            ),
         )
 
     def get_url(self, entry: Entry) -> str:
@@ -72,10 +81,11 @@ class EntryScoresSerializer(EntrySerializer):
     """One entry with every score it has."""
 
     unranked_reason = serializers.CharField()
+    rank_counts = serializers.DictField()
     scores = ScoreSerializer(many=True)
 
     class Meta(EntrySerializer.Meta):
-        fields = (*EntrySerializer.Meta.fields, "unranked_reason", "scores")  # type: ignore[assignment]  # longer
+        fields = (*EntrySerializer.Meta.fields, "unranked_reason", "rank_counts", "scores")  # type: ignore[assignment]  # longer
 
 
 class RowSerializer(serializers.Serializer):  # type: ignore[type-arg]  # generic in the stubs only

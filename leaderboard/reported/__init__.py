@@ -71,11 +71,28 @@ class ReportedEntry:
 
 
 @dataclass(frozen=True)
+class ReportedAverage:
+    """One joint measure of which a source prints only a mean over methods, by subset."""
+
+    measure: str
+    over: str
+    """What the mean is over, in words."""
+    values: Mapping[Subset, float]
+    decimals: int
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """Subset -> the number with the decimals that were printed."""
+        return {str(subset): f"{value:.{self.decimals}f}" for subset, value in self.values.items()}
+
+
+@dataclass(frozen=True)
 class ReportedBoard:
-    """What one publication says on one board; ``notes`` is what belongs to no single row."""
+    """What one publication says on one board; ``averages`` and ``notes`` are what belongs to no single row."""
 
     board: str
     entries: tuple[ReportedEntry, ...]
+    averages: tuple[ReportedAverage, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -117,6 +134,16 @@ def board_notes(board: str) -> tuple[str, ...]:
     return tuple(note for part in published if part.board == board for note in part.notes)
 
 
+def reported_average(board: str, measure: str) -> tuple[ReportedFile, ReportedAverage] | None:
+    """Return the printed mean over methods of a measure on a board, with its publication; None where there is none."""
+    for reported in read_reported():
+        for part in reported.boards:
+            for average in part.averages:
+                if (part.board, average.measure) == (board, measure):
+                    return reported, average
+    return None
+
+
 def read_reported_file(path: Path) -> ReportedFile:
     """Return one file, checked against the schema and the protocols of its boards. Raises ReportedFileError."""
     try:
@@ -128,12 +155,26 @@ def read_reported_file(path: Path) -> ReportedFile:
 
 
 def _board(fields: dict[str, Any]) -> ReportedBoard:
-    part = ReportedBoard(fields["board"], tuple(map(_entry, fields["entries"])), tuple(fields.get("notes", ())))
+    averages = tuple(map(_average, fields.get("averages", ())))
+    entries = tuple(map(_entry, fields["entries"]))
+    part = ReportedBoard(fields["board"], entries, averages, tuple(fields.get("notes", ())))
     protocol = boards.board(part.board).protocol
+    for average in part.averages:
+        _check_average(average, protocol, part.board)
     for entry in part.entries:
         _check_entry(entry, protocol, f"{part.board}, {entry.method}")
     _check_once((entry.method for entry in part.entries), part.board)
     return part
+
+
+def _average(fields: dict[str, Any]) -> ReportedAverage:
+    return ReportedAverage(**{**fields, "values": {Subset(name): value for name, value in fields["values"].items()}})
+
+
+def _check_average(average: ReportedAverage, protocol: Protocol, place: str) -> None:
+    for subset, value in average.values.items():
+        score = ReportedScore(subset, None, average.measure, value, average.decimals)
+        _check_score(score, protocol, f"{place}, mean over {average.over}")
 
 
 def _entry(fields: dict[str, Any]) -> ReportedEntry:
