@@ -40,8 +40,9 @@ class Allowance:
     """Processor time."""
     patience: int
     """Seconds by the clock, of which a busy machine takes many, before the child counts as stuck."""
-    memory: int
-    """Bytes beyond what its parent had already."""
+    memory: int | None
+    """Bytes beyond what its parent had already; None where the work keeps to its own bounds, as on a GPU, whose driver
+    reserves more address space than any machine has memory."""
     file_bytes: int
     """The largest file it may write."""
 
@@ -60,6 +61,11 @@ class SandboxCrashed(Exception):  # noqa: N818 (a verdict)
 
 class SandboxKilled(SandboxCrashed):
     """Something outside ended the child, or it was stuck: another attempt may go better."""
+
+    def __init__(self, told: str, number: int = 0) -> None:
+        super().__init__(told)
+        self.signal = number
+        """What ended it: SIGKILL is also how the kernel takes memory back. 0: it was stuck."""
 
 
 def run(work: Work, allowed: Allowance, folder: Path, tick: Tick) -> dict[str, Any]:
@@ -106,7 +112,7 @@ def _answer(code: int, answer: Path) -> dict[str, Any]:
         result: dict[str, Any] = json.loads(answer.read_text())
         return result
     if code < 0:
-        raise SandboxKilled(f"the child was ended by signal {-code}")
+        raise SandboxKilled(f"the child was ended by signal {-code}", -code)
     told = answer.read_text() if code == _CRASHED and answer.exists() else ""
     raise SandboxCrashed(f"the child ended with status {code}\n{told}")
 
@@ -154,7 +160,9 @@ def _limit(allowed: Allowance) -> None:
     seconds = allowed.seconds + int(used.ru_utime + used.ru_stime)
     _lower(resource.RLIMIT_CPU, seconds, seconds + 5)
     _lower(resource.RLIMIT_FSIZE, allowed.file_bytes, allowed.file_bytes)
-    if sys.platform == "linux":  # elsewhere it counts what cannot be known here, or is not enforced
+    if (
+        sys.platform == "linux" and allowed.memory is not None
+    ):  # elsewhere it counts what cannot be known here, or is not enforced
         memory = _address_space() + allowed.memory
         _lower(resource.RLIMIT_AS, memory, memory)
 
