@@ -1,34 +1,48 @@
-"""The upload form of a board: one to three runs, a method, and what an author must say (decisions 22 and 30)."""
+"""The upload forms of a board: files, a method, and what an author must say (decisions 22, 26 and 30)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from django import forms
+from django.template.defaultfilters import filesizeformat
 from django.utils.datastructures import MultiValueDict
 
-from evaluator.types import Condition, Protocol
+from evaluator.types import Condition, Protocol, Similarity
 from leaderboard.declarations import DECLARATIONS, Declaration
+from submissions.models import SentFile, Submission
 from submissions.services.declared import LONGEST
+from submissions.services.fields import Field, fields_of
 from submissions.services.methods import LONGEST_NAME
-from submissions.services.uploads import field_of
+from submissions.services.package import Package
 
 ADDRESS = "An address that begins with https:// or http://."
 
-RUN_WORDS: dict[Condition, tuple[str, str]] = {
+_RUNS: dict[Condition, tuple[str, str]] = {
     Condition.MULTIMODAL: (
-        "Ranking, multimodal",
+        "multimodal",
         "The method as it is meant: the reference and the text. This run ranks the board.",
     ),
     Condition.TEXT_ONLY: (
-        "Ranking, text only",
+        "text only",
         "The reference replaced by a black image of the same size, the text kept. Shows what the text alone solves.",
     ),
     Condition.IMAGE_ONLY: (
-        "Ranking, image only",
+        "image only",
         "The text empty, without any instruction. Shows what the image alone solves.",
     ),
+}
+"""Condition -> what it is called at its file, and what it shows."""
+SUBSET = (
+    "CIRR's second file, the images of the query's image set. Without it Recall_subset comes from the main list, where "
+    "that holds the whole image set."
+)
+IDS = "One id a row, in the order of the vectors: a line each, or a JSON list. Only where the file has none, as .npy."
+SIMILARITIES = {
+    Similarity.COSINE: "Cosine: vectors are scaled to length 1 here",
+    Similarity.INNER_PRODUCT: "Inner product: vectors are compared as they are",
 }
 WHY: dict[str, str] = {
     "supervision": "Zero-shot: no training triplets of this task, from anywhere. Readers filter by this first.",
@@ -42,7 +56,9 @@ WHY: dict[str, str] = {
 
 
 class UploadForm(forms.Form):
-    """What is sent for one board. Only shape is looked at here; the file is read by a worker."""
+    """What is sent for one board. Only shape is looked at here; the files are read by a worker."""
+
+    kind: ClassVar[Submission.Kind]
 
     method = forms.CharField(
         max_length=LONGEST_NAME,
@@ -65,8 +81,9 @@ class UploadForm(forms.Form):
     ) -> None:
         super().__init__(data, files)
         self.label_suffix = ""
-        for condition in Condition:
-            self._add_run(condition, protocol)
+        self.places = fields_of(self.kind, protocol)
+        for place in self.places:
+            self.add_file(place)
         for declaration in DECLARATIONS:
             self.fields[declaration.key] = _declaration_field(declaration)
         self.fields["query_text_note"] = forms.CharField(
@@ -79,36 +96,20 @@ class UploadForm(forms.Form):
             required=False, label="Parameters, in millions", help_text="Of everything that runs at query time."
         )
 
-    def _add_run(self, condition: Condition, protocol: Protocol) -> None:
-        label, help_text = RUN_WORDS[condition]
-        required = condition is Condition.MULTIMODAL
-        self.fields[field_of(condition, 0)] = forms.FileField(required=required, label=label, help_text=help_text)
-        if protocol.member_list_length:
-            self.fields[field_of(condition, 1)] = forms.FileField(
-                required=False,
-                label=f"{label}: subset file",
-                help_text=f"CIRR's second file, {protocol.member_list_length} images for each query. Without it "
-                "Recall_subset comes from the main list, where that holds the whole image set.",
-            )
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a subset file without its main file."""
-        cleaned = super().clean() or self.cleaned_data
-        for condition in Condition:
-            main, subset = field_of(condition, 0), field_of(condition, 1)
-            if cleaned.get(subset) and not cleaned.get(main):
-                self.add_error(main, "A subset file needs its main file.")
-        return cleaned
+    def add_file(self, place: Field) -> None:
+        """Add the field or fields of one file."""
+        raise NotImplementedError
 
     @property
-    def runs(self) -> dict[Condition, list[Any]]:
-        """The uploaded files by condition, the main file first."""
-        runs = {}
-        for condition in Condition:
-            names = (field_of(condition, 0), field_of(condition, 1))
-            if files := [self.cleaned_data[name] for name in names if self.cleaned_data.get(name)]:
-                runs[condition] = files
-        return runs
+    def given_files(self) -> dict[str, Any]:
+        """The files that came with the form, by field."""
+        found = {place.name: self.cleaned_data.get(place.name) for place in self.places}
+        return {name: file for name, file in found.items() if file is not None}
+
+    @property
+    def package(self) -> Package:
+        """The files as the service takes them."""
+        raise NotImplementedError
 
     @property
     def declared(self) -> dict[str, Any]:
@@ -123,11 +124,6 @@ class UploadForm(forms.Form):
                 self.add_error(name if name in self.fields else None, line)
 
     @property
-    def run_fields(self) -> list[forms.BoundField]:
-        """The file fields, for the template."""
-        return [self[name] for name, field in self.fields.items() if isinstance(field, forms.FileField)]
-
-    @property
     def method_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in ("method", "paper_url", "code_url")]
 
@@ -136,6 +132,122 @@ class UploadForm(forms.Form):
         keys = [declaration.key for declaration in DECLARATIONS]
         keys.insert(keys.index("query_text") + 1, "query_text_note")
         return [self[name] for name in (*keys, "backbone", "parameters")]
+
+
+class RankingsForm(UploadForm):
+    """One to three runs, each a ranking or a judged-ranks file (decision 22)."""
+
+    kind = Submission.Kind.RANKINGS
+
+    def add_file(self, place: Field) -> None:
+        if place.condition is None:
+            return
+        title, shows = _RUNS[place.condition]
+        if place.role == SentFile.Role.SUBSET:
+            title, shows = f"{title}: subset file", SUBSET
+        self.fields[place.name] = forms.FileField(
+            required=place.name == "multimodal", allow_empty_file=True, label=f"Ranking, {title}", help_text=shows
+        )
+
+    @property
+    def package(self) -> Package:
+        return Package(files=self.given_files)
+
+    @property
+    def run_fields(self) -> list[forms.BoundField]:
+        """The file fields, for the template."""
+        return [self[place.name] for place in self.places]
+
+
+class VectorsForm(UploadForm):
+    """Vectors of the gallery, and of the queries under one to three conditions.
+
+    Each file may come with the form or, while the rest is filled in, as a resumable upload whose id the form holds.
+    """
+
+    kind = Submission.Kind.EMBEDDINGS
+    similarity = forms.ChoiceField(
+        label="How are vectors compared?",
+        choices=list(SIMILARITIES.items()),
+        initial=Similarity.COSINE,
+        widget=forms.RadioSelect,
+        help_text="It stands on the entry.",
+    )
+    gallery_digest = forms.CharField(required=False, label="Gallery sent before")
+
+    def __init__(self, *arguments: Any, galleries: Sequence[SentFile] = (), **words: Any) -> None:
+        super().__init__(*arguments, **words)
+        self.fields["gallery_digest"].widget = _EarlierGalleries(galleries)
+        self.fields[
+            "gallery_digest"
+        ].help_text = "Vectors of the gallery are sent once for each method and split; they are kept for some weeks."
+
+    def add_file(self, place: Field) -> None:
+        run, shows = _RUNS[place.condition] if place.condition else ("", "Vectors of all images of the gallery.")
+        label = f"Queries, {run}" if run else "Gallery"
+        self.fields[place.name] = forms.FileField(
+            required=False,
+            allow_empty_file=True,
+            widget=forms.FileInput(attrs={"data-resumable-field": True}),
+            label=f"{label}: ids" if place.holds_ids else label,
+            help_text=IDS if place.holds_ids else shows,
+        )
+        self.fields[place.upload] = forms.CharField(required=False, widget=forms.HiddenInput, max_length=500)
+
+    @property
+    def package(self) -> Package:
+        return Package(
+            kind=self.kind,
+            similarity=self.cleaned_data["similarity"],
+            files=self.given_files,
+            uploads={place.name: self.cleaned_data[place.upload] for place in self.places if self._named(place)},
+            gallery_digest=self.cleaned_data["gallery_digest"],
+        )
+
+    def _named(self, place: Field) -> bool:
+        return bool(self.cleaned_data.get(place.upload)) and place.name not in self.given_files
+
+    @property
+    def file_fields(self) -> list[VectorField]:
+        """The file fields with what belongs to them, for the template."""
+        needed = ("gallery", "multimodal")
+        return [VectorField(self[place.name], self[place.upload], place.name in needed) for place in self.places]
+
+    @property
+    def gallery_fields(self) -> list[VectorField]:
+        return self.file_fields[:2]
+
+    @property
+    def query_fields(self) -> list[VectorField]:
+        return self.file_fields[2:]
+
+
+@dataclass(frozen=True)
+class VectorField:
+    """A file field and the hidden one that takes the id of its resumable upload."""
+
+    file: forms.BoundField
+    upload: forms.BoundField
+    needed: bool
+
+
+class _EarlierGalleries(forms.Select):
+    """A choice among galleries that a team has sent; the script of the page knows them by their digest."""
+
+    def __init__(self, galleries: Sequence[SentFile]) -> None:
+        words = {gallery.digest: _gallery_words(gallery) for gallery in galleries}
+        super().__init__(choices=[("", "None: send a file"), *words.items()])
+
+    def create_option(self, name: str, value: Any, *arguments: Any, **words: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *arguments, **words)
+        if value:
+            option["attrs"]["data-digest"] = value
+        return option
+
+
+def _gallery_words(gallery: SentFile) -> str:
+    sent = gallery.submission
+    return f"{gallery.name}, {filesizeformat(gallery.size)}, sent for {sent.split.name} on {sent.received_at:%Y-%m-%d}"
 
 
 def _declaration_field(declaration: Declaration) -> forms.Field:

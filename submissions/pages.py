@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,12 +12,12 @@ from django.db.models import Q
 from accounts.models import User
 from evaluator import bundle
 from evaluator.errors import FAULTS
-from evaluator.types import Protocol
+from evaluator.types import Condition, Protocol
 from leaderboard.models import Score, Split, SplitVersion
 from leaderboard.selectors.columns import shown_measures
 from leaderboard.selectors.entry import declared_facts
 from leaderboard.selectors.measures import MeasureWords, words
-from submissions.models import Evaluation, Submission
+from submissions.models import Evaluation, SentFile, Submission
 
 UNDER_WAY = (Submission.State.RECEIVED, Submission.State.VALIDATING)
 FAULTS_AT_SIGHT = 5
@@ -95,6 +95,15 @@ class EvaluationView:
 
 
 @dataclass(frozen=True)
+class SentGroup:
+    """The files of one condition, or the vectors of the gallery."""
+
+    title: str
+    format: str
+    files: tuple[SentFile, ...]
+
+
+@dataclass(frozen=True)
 class SubmissionPage:
     """Everything the private page prints."""
 
@@ -103,6 +112,7 @@ class SubmissionPage:
     fingerprint: str
     faults: tuple[FaultGroup, ...]
     evaluations: tuple[EvaluationView, ...]
+    sent: tuple[SentGroup, ...]
     facts: tuple[tuple[str, str], ...]
 
     @property
@@ -157,8 +167,20 @@ def submission_page(submission: Submission) -> SubmissionPage:
         fingerprint=fingerprint(submission, evaluations),
         faults=_fault_groups(submission.faults),
         evaluations=tuple(_evaluation_view(evaluation) for evaluation in evaluations),
+        sent=tuple(_sent(submission)),
         facts=tuple(declared_facts(submission.declared)),
     )
+
+
+def _sent(submission: Submission) -> Iterator[SentGroup]:
+    """Yield what was sent, in the order of the form: the gallery, then the conditions."""
+    files = list(submission.files.order_by("pk"))
+    if gallery := tuple(file for file in files if file.run_id is None):
+        yield SentGroup("Gallery", "", gallery)
+    runs = {run.condition: run for run in submission.runs.all()}
+    for condition in Condition:
+        if run := runs.get(condition):
+            yield SentGroup(condition.capitalize(), run.format, tuple(file for file in files if file.run_id == run.pk))
 
 
 def standing(submission: Submission, evaluations: Sequence[Evaluation]) -> Standing:
@@ -222,7 +244,7 @@ def _scoring_standing(
 ) -> Standing:
     states = {one.state for one in evaluations}
     if Evaluation.State.SCORING in states:
-        return Standing("scoring", "The files are good; a worker is scoring them.", since, 0)
+        return Standing("scoring", _scoring_words(submission, evaluations), since, 0)
     if Evaluation.State.QUEUED in states:
         return Standing("queued", "The files are good; waiting to be scored.", since, ahead)
     if Evaluation.State.SCORED in states:
@@ -231,6 +253,14 @@ def _scoring_standing(
     if Evaluation.State.FAILED in states:
         return Standing("failed", "Scoring failed. This is our fault, and cost no quota.")
     return Standing("cancelled", submission.reason or "Cancelled before it was scored.")
+
+
+def _scoring_words(submission: Submission, evaluations: Sequence[Evaluation]) -> str:
+    """Say how far it is, where that takes a while."""
+    if submission.kind == Submission.Kind.RANKINGS:
+        return "The files are good; a worker is scoring them."
+    percent = max(one.percent for one in evaluations if one.state == Evaluation.State.SCORING)
+    return f"The vectors are good; a worker ranks them over the whole gallery: {percent} % done."
 
 
 def _fault_groups(faults: Sequence[dict[str, str]]) -> tuple[FaultGroup, ...]:

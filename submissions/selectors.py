@@ -7,14 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Team, User
+from leaderboard.models import SplitVersion
 from submissions import liveness
 from submissions.liveness import NO_GPU, Worker
-from submissions.models import Evaluation, Submission
+from submissions.models import Evaluation, SentFile, Submission
 from submissions.services.dispatch import CPU, GPU, queue_of
+from submissions.services.package import galleries_of
+
+_LOOKED_AT = 200
+"""Gallery files that are looked through for those to offer again."""
 
 
 def visible_submissions(user: User) -> QuerySet[Submission]:
@@ -31,6 +36,15 @@ def visible_submission(user: User, public_id: UUID) -> Submission:
 def is_owner(user: User, submission: Submission) -> bool:
     """Whether the user is in the submission's team: only they publish, withdraw or cancel."""
     return user.teams.filter(pk=submission.team_id).exists()
+
+
+def galleries_to_use_again(team: Team, version: SplitVersion) -> list[SentFile]:
+    """Return gallery vectors that a team sent for the same gallery and that are still here, the latest first."""
+    fitting = Q(submission__split=version.split_id) | Q(submission__fit_key=version.fit_key)
+    latest: dict[str, SentFile] = {}
+    for gallery in galleries_of(team).filter(fitting)[:_LOOKED_AT]:
+        latest.setdefault(gallery.digest, gallery)
+    return list(latest.values())
 
 
 @dataclass(frozen=True)

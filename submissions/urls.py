@@ -3,11 +3,18 @@
 from django.urls import path
 
 from submissions import views
+from submissions.models import Submission
 
 app_name = "submissions"
 urlpatterns = [
     path("submit/", views.choose, name="choose"),
     path("submit/<slug:slug>/", views.upload, name="upload"),
+    path(
+        "submit/<slug:slug>/embeddings/",
+        views.upload,
+        {"kind": Submission.Kind.EMBEDDINGS},
+        name="upload-embeddings",
+    ),
     path("submissions/", views.my_submissions, name="list"),
     path("submissions/<uuid:public_id>/", views.detail, name="detail"),
     path("submissions/<uuid:public_id>/state/", views.state, name="state"),

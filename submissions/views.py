@@ -24,14 +24,15 @@ from accounts.services import personal_team
 from leaderboard.selectors.ordering import Board
 from leaderboard.views import board_or_404
 from submissions import pages, selectors
-from submissions.forms import UploadForm
+from submissions.forms import RankingsForm, UploadForm, VectorsForm
 from submissions.models import Submission
 from submissions.services import publication
 from submissions.services.evaluations import score_checked
+from submissions.services.package import takes_vectors
 from submissions.services.quota import quota_of
 from submissions.services.receipt import receive
 from submissions.services.refusals import IllegalMove, NotStored, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
-from submissions.services.uploads import is_oversized
+from submissions.services.shape import is_oversized
 
 
 @require_safe
@@ -41,25 +42,36 @@ def choose(request: HttpRequest) -> HttpResponse:
 
 
 @csrf_exempt  # checked below, once the size is known: looking for the token reads the whole request
-def upload(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the upload form, or take what it sends. A request larger than any upload is refused before it is read."""
-    if is_oversized(request.headers.get("Content-Length", "")):
+def upload(request: HttpRequest, slug: str, kind: str = Submission.Kind.RANKINGS) -> HttpResponse:
+    """Show an upload form, or take what it sends. A request larger than any upload is refused before it is read."""
+    if is_oversized(request.headers.get("Content-Length", ""), vectors=kind == Submission.Kind.EMBEDDINGS):
         return render(request, "413.html", status=413)
-    return _upload(request, slug)
+    return _upload(request, slug, kind)
 
 
 @login_required  # first: nobody else's upload is read at all
 @csrf_protect
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def _upload(request: HttpRequest, slug: str) -> HttpResponse:
+def _upload(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     board = _open_board(slug)
+    form = _form(request, board, kind)
     if request.method != "POST":
-        return _form_page(request, board, UploadForm(protocol=board.protocol))
-    form = UploadForm(request.POST, request.FILES, protocol=board.protocol)
+        return _form_page(request, board, form)
     if not form.is_valid():
         return _form_page(request, board, form, 422)
     return _receive(request, board, form)
+
+
+def _form(request: HttpRequest, board: Board, kind: str) -> UploadForm:
+    """Return the form of one kind of submission, filled in where something was sent."""
+    sent = (request.POST, request.FILES) if request.method == "POST" else ()
+    if kind == Submission.Kind.RANKINGS:
+        return RankingsForm(*sent, protocol=board.protocol)
+    if board.version is None or not takes_vectors(board.version):
+        raise Http404("This board takes no embeddings.")
+    galleries = selectors.galleries_to_use_again(personal_team(_user(request)), board.version)
+    return VectorsForm(*sent, protocol=board.protocol, galleries=galleries)
 
 
 @login_required
@@ -77,7 +89,8 @@ def detail(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Show one submission to its team."""
     submission = _submission(request, public_id)
     owner = selectors.is_owner(_user(request), submission)
-    return render(request, "submissions/detail.html", {"page": pages.submission_page(submission), "owner": owner})
+    context = {"page": pages.submission_page(submission), "owner": owner, "kept_days": settings.VECTORS_KEEP_DAYS}
+    return render(request, "submissions/detail.html", context)
 
 
 @login_required
@@ -87,7 +100,12 @@ def state(request: HttpRequest, public_id: UUID) -> HttpResponseBase:
     submission = _submission(request, public_id)
     evaluations = list(submission.evaluations.order_by("version__split__position", "pk"))
     now = pages.standing(submission, evaluations)
-    answer = {"fingerprint": pages.fingerprint(submission, evaluations), "state": now.mark, "ahead": now.ahead}
+    answer = {
+        "fingerprint": pages.fingerprint(submission, evaluations),
+        "state": now.mark,
+        "ahead": now.ahead,
+        "sentence": now.sentence,
+    }
     body = json.dumps(answer).encode()
     etag = f'"{hashlib.sha256(body).hexdigest()[:24]}"'
     response = HttpResponse(
@@ -140,7 +158,7 @@ def _receive(request: HttpRequest, board: Board, form: UploadForm) -> HttpRespon
             user=_user(request),
             split=board.split,
             method_name=said["method"],
-            runs=form.runs,
+            package=form.package,
             declared=form.declared,
             paper_url=said["paper_url"],
             code_url=said["code_url"],
@@ -168,6 +186,10 @@ def _form_page(request: HttpRequest, board: Board, form: UploadForm, status: int
     context = {
         "split": board.split,
         "form": form,
+        "of_vectors": isinstance(form, VectorsForm),
+        "takes_vectors": board.version is not None and takes_vectors(board.version),
+        "most_bytes": settings.VECTORS_MAX_BYTES,
+        "kept_days": settings.VECTORS_KEEP_DAYS,
         "team": team,
         "quota": quota_of(team, board.split),
         "methods": team.methods.order_by("name").values_list("name", flat=True),

@@ -6,5 +6,6 @@ nothing is ever unpickled. A file goes ``tables`` (its format, by content) -> ``
 
 from evaluator.vectors.matching import VectorFile, read_embeddings
 from evaluator.vectors.source import VectorLimits
+from evaluator.vectors.tables import is_vectors
 
-__all__ = ["VectorFile", "VectorLimits", "read_embeddings"]
+__all__ = ["VectorFile", "VectorLimits", "is_vectors", "read_embeddings"]

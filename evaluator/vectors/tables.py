@@ -26,6 +26,11 @@ def read_table(path: Path, ids: Path | None, limits: VectorLimits) -> VectorTabl
     return table if ids is None else VectorTable(table.matrix, read_ids(ids, limits))
 
 
+def is_vectors(beginning: bytes, size: int) -> bool:
+    """Whether a file of ``size`` bytes with this beginning, 16 bytes of it, is in a format that vectors come in."""
+    return beginning.startswith(tuple(_READERS)) or is_safetensors(beginning, size)
+
+
 def _read(path: Path, beginning: bytes, limits: VectorLimits) -> VectorTable:
     for magic, reader in _READERS.items():
         if beginning.startswith(magic):

@@ -32,6 +32,8 @@ async function ask() {
       }
       const place = document.querySelector("[data-ahead]");
       if (place && state.ahead !== null) place.textContent = state.ahead;
+      const sentence = element.querySelector("[data-sentence]");
+      if (sentence && sentence.textContent !== state.sentence) sentence.textContent = state.sentence;
     } else if (answer.status !== 304) {
       return; // gone
     }

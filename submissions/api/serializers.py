@@ -8,11 +8,23 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from evaluator.types import Similarity
 from leaderboard.api.serializers import ScoreSerializer
 from leaderboard.declarations import DECLARATIONS
 from submissions import pages
 from submissions.models import Evaluation, Run, SentFile, Submission
 from submissions.services.declared import BACKBONE, NOTE, PARAMETERS
+from submissions.services.fields import all_names, upload_field
+from submissions.services.package import Package
+
+_FILES = {
+    "multimodal": "Always needed: the ranking or judged ranks; of embeddings, the vectors of the queries.",
+    "only": "The same under another condition.",
+    "subset": "CIRR's second file.",
+    "ids": "Of embeddings: the ids of the vectors, one a row, where their file has none.",
+    "gallery": "Of embeddings: the vectors of the gallery.",
+}
+"""Name of a file field, or the end of it -> what it takes."""
 
 
 class _Choices(serializers.ListField):
@@ -28,14 +40,23 @@ class UploadSerializer(serializers.Serializer):  # type: ignore[type-arg]  # gen
     method = serializers.CharField(required=False, allow_blank=True, help_text="Name of the method.")
     paper_url = serializers.CharField(required=False, allow_blank=True, default="")
     code_url = serializers.CharField(required=False, allow_blank=True, default="")
-    multimodal = serializers.FileField(
-        required=False, allow_empty_file=True, help_text="The ranking, or judged ranks; always needed."
+    kind = serializers.ChoiceField(
+        choices=Submission.Kind.choices,
+        required=False,
+        default=Submission.Kind.RANKINGS,
+        help_text="rankings: ranking or judged-ranks files. embeddings: vectors of the gallery and of the queries.",
     )
-    multimodal_subset = serializers.FileField(required=False, allow_empty_file=True, help_text="CIRR's second file.")
-    text_only = serializers.FileField(required=False, allow_empty_file=True)
-    text_only_subset = serializers.FileField(required=False, allow_empty_file=True)
-    image_only = serializers.FileField(required=False, allow_empty_file=True)
-    image_only_subset = serializers.FileField(required=False, allow_empty_file=True)
+    similarity = serializers.ChoiceField(
+        choices=[str(similarity) for similarity in Similarity],
+        required=False,
+        help_text="Of embeddings: how vectors are compared; cosine where nothing is said.",
+    )
+    gallery_digest = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=64,
+        help_text="Digest of gallery vectors that your team has sent before, in place of a file.",
+    )
     check_only = serializers.BooleanField(
         required=False, default=False, help_text="A dry run: check the files, score nothing, take no quota."
     )
@@ -44,8 +65,14 @@ class UploadSerializer(serializers.Serializer):  # type: ignore[type-arg]  # gen
     query_text_note = serializers.CharField(required=False, allow_blank=True)
 
     def get_fields(self) -> dict[str, Any]:
-        """Add what authors declare (decision 30)."""
+        """Add the files, each or the id of its finished resumable upload, and what authors declare (decision 30)."""
         fields = super().get_fields()
+        for name in all_names():
+            words = _FILES.get(name) or _FILES[name.rpartition("_")[2]]
+            fields[name] = serializers.FileField(required=False, allow_empty_file=True, help_text=words)
+            fields[upload_field(name)] = serializers.CharField(
+                required=False, allow_blank=True, max_length=500, help_text=f"Id or address of an upload of {name}."
+            )
         for question in DECLARATIONS:
             words = f"{question.question} One of: {', '.join(question.choices)}."
             kind = _Choices if question.several else serializers.CharField
@@ -58,13 +85,28 @@ class UploadSerializer(serializers.Serializer):  # type: ignore[type-arg]  # gen
         keys = (*(question.key for question in DECLARATIONS), BACKBONE, PARAMETERS, NOTE)
         return {key: self.validated_data[key] for key in keys if key in self.validated_data}
 
+    @property
+    def package(self) -> Package:
+        """The files, and what they are."""
+        said = self.validated_data
+        vectors = said["kind"] == Submission.Kind.EMBEDDINGS
+        named = {name: said[upload_field(name)] for name in all_names() if said.get(upload_field(name))}
+        return Package(
+            kind=said["kind"],
+            similarity=said.get("similarity", str(Similarity.COSINE) if vectors else ""),
+            files={name: said[name] for name in all_names() if said.get(name) is not None},
+            uploads=named,
+            gallery_digest=said.get("gallery_digest", ""),
+        )
+
 
 class FileSerializer(serializers.ModelSerializer):  # type: ignore[type-arg]  # generic in the stubs only
-    """One uploaded file: its author's name for it and its SHA-256."""
+    """One sent file: its author's name for it, what it was for, its digest (SHA-256 over the SHA-256 of each 8 MiB),
+    and when its content was deleted."""
 
     class Meta:
         model = SentFile
-        fields = ("name", "size", "digest")
+        fields = ("name", "role", "size", "digest", "removed_at")
 
 
 class RunSerializer(serializers.ModelSerializer):  # type: ignore[type-arg]  # generic in the stubs only
@@ -87,7 +129,7 @@ class EvaluationSerializer(serializers.ModelSerializer):  # type: ignore[type-ar
     class Meta:
         model = Evaluation
         fields = (
-            *("split", "version", "evaluator_version", "state", "queued_at", "started_at", "finished_at"),
+            *("split", "version", "evaluator_version", "state", "percent", "queued_at", "started_at", "finished_at"),
             *("reason", "reference", "entry"),
         )
 
@@ -124,6 +166,8 @@ class SubmissionSerializer(serializers.ModelSerializer):  # type: ignore[type-ar
                 "split",
                 "method",
                 "team",
+                "kind",
+                "similarity",
                 "state",
                 "check_only",
                 "received_at",
@@ -164,14 +208,20 @@ class SubmissionDetailSerializer(SubmissionSerializer):
 
     standing = serializers.SerializerMethodField()
     runs = RunSerializer(many=True)
+    gallery = serializers.SerializerMethodField()
     faults = FaultSerializer(many=True)
     evaluations = ScoredEvaluationSerializer(many=True)
 
     class Meta(SubmissionSerializer.Meta):
         fields = (  # type: ignore[assignment]  # longer
             *SubmissionSerializer.Meta.fields,
-            *("standing", "runs", "faults", "more_faults"),
+            *("standing", "runs", "gallery", "faults", "more_faults"),
         )
+
+    @extend_schema_field(FileSerializer(many=True))
+    def get_gallery(self, submission: Submission) -> Any:
+        files = submission.files.filter(role__in=SentFile.OF_NO_RUN).order_by("pk")
+        return FileSerializer(files, many=True).data
 
     @extend_schema_field(StandingSerializer)
     def get_standing(self, submission: Submission) -> Any:
@@ -179,10 +229,23 @@ class SubmissionDetailSerializer(SubmissionSerializer):
 
 
 class WorkerSerializer(serializers.Serializer):  # type: ignore[type-arg]  # generic in the stubs only
-    """One living worker."""
+    """One living worker, the queues it takes work from, and what it ranks vectors on."""
 
     name = serializers.CharField()
+    queues = serializers.ListField(child=serializers.CharField())
+    device = serializers.CharField()
     seen_at = serializers.DateTimeField()
+
+
+class QueueSerializer(serializers.Serializer):  # type: ignore[type-arg]  # generic in the stubs only
+    """One queue: rankings wait in "cpu", embeddings in "gpu"."""
+
+    queue = serializers.CharField()
+    healthy = serializers.BooleanField()
+    waiting = serializers.IntegerField()
+    working = serializers.IntegerField()
+    oldest = serializers.DateTimeField(allow_null=True)
+    workers = WorkerSerializer(many=True)
 
 
 class StatusSerializer(serializers.Serializer):  # type: ignore[type-arg]  # generic in the stubs only
@@ -195,3 +258,4 @@ class StatusSerializer(serializers.Serializer):  # type: ignore[type-arg]  # gen
     working = serializers.IntegerField()
     oldest = serializers.DateTimeField(allow_null=True)
     workers = WorkerSerializer(many=True)
+    queues = QueueSerializer(many=True)

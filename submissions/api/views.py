@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
-from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -21,7 +20,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
-from evaluator.types import Condition
 from leaderboard.models import Split
 from submissions import selectors
 from submissions.api.serializers import (
@@ -35,7 +33,7 @@ from submissions.services import publication
 from submissions.services.evaluations import score_checked
 from submissions.services.receipt import Received, receive
 from submissions.services.refusals import IllegalMove, NotStored, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
-from submissions.services.uploads import field_of, is_oversized
+from submissions.services.shape import is_oversized
 
 _KEY = OpenApiParameter(
     "Idempotency-Key", str, OpenApiParameter.HEADER, description="Send a retry with the same key: it is received once."
@@ -55,7 +53,7 @@ class TooLarge(APIException):
     """A request that is refused before it is read."""
 
     status_code = codes.HTTP_413_REQUEST_ENTITY_TOO_LARGE
-    default_detail = "The request is larger than any upload can be. Compress the files with gzip or zip."
+    default_detail = "The request is larger than any can be. Compress rankings with gzip or zip; send vectors in parts."
     default_code = "too_large"
 
 
@@ -69,7 +67,7 @@ class SubmissionList(ListAPIView):  # type: ignore[type-arg]  # generic in the s
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse a request that is too large before anything of it is stored."""
-        if is_oversized(request.META.get("CONTENT_LENGTH") or ""):
+        if is_oversized(request.META.get("CONTENT_LENGTH") or "", vectors=True):
             raise TooLarge
         super().initial(request, *args, **kwargs)
 
@@ -195,7 +193,7 @@ def _receive(request: Request) -> Received:
         user=cast("User", request.user),
         split=split,
         method_name=said.get("method", ""),
-        runs=_runs(said),
+        package=form.package,
         declared=form.declared,
         paper_url=said["paper_url"],
         code_url=said["code_url"],
@@ -209,15 +207,6 @@ def _refuse_unknown_fields(request: Request, form: UploadSerializer) -> None:
     unknown = sorted(set(request.data) - set(form.fields))
     if unknown:
         raise UploadRefused({name[:60]: ["There is no such field."] for name in unknown})
-
-
-def _runs(said: dict[str, Any]) -> dict[Condition, list[UploadedFile[bytes]]]:
-    runs: dict[Condition, list[UploadedFile[bytes]]] = {}
-    for condition in Condition:
-        for name in (field_of(condition, 0), field_of(condition, 1)):
-            if file := said.get(name):
-                runs.setdefault(condition, []).append(file)
-    return runs
 
 
 def _later(instant: datetime, **said: Any) -> Response:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -11,14 +11,16 @@ from django.utils import timezone
 
 from accounts.models import Team, User
 from accounts.services import personal_team
-from evaluator import bundle
 from leaderboard.models import Method, Split, SplitVersion
 from submissions.models import Run, SentFile, Submission
-from submissions.services import dispatch, quota, sameness, uploads
+from submissions.services import contents, dispatch, quota, sameness
 from submissions.services.boards import open_version
+from submissions.services.contents import Content, InRequest, Resumed, SentBefore
 from submissions.services.declared import check_declared
 from submissions.services.methods import check_method, method_of, tidy_name
+from submissions.services.package import Opener, Package, Part, conditions_of, digest_of
 from submissions.services.refusals import UploadRefused
+from uploads import services as resumable
 
 LONGEST_KEY = 100
 
@@ -44,11 +46,9 @@ class _Upload:
     declared: dict[str, Any]
     idempotency_key: str
     check_only: bool
-    files: tuple[uploads.Uploaded, ...]
-    digest: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "digest", uploads.digest_of(self.files))
+    package: Package
+    parts: tuple[Part, ...]
+    digest: str
 
 
 def receive(  # noqa: PLR0913 (all by name: what a form asks for)
@@ -56,7 +56,7 @@ def receive(  # noqa: PLR0913 (all by name: what a form asks for)
     user: User,
     split: Split,
     method_name: str,
-    runs: uploads.Runs,
+    package: Package,
     declared: Mapping[str, Any],
     paper_url: str = "",
     code_url: str = "",
@@ -65,7 +65,8 @@ def receive(  # noqa: PLR0913 (all by name: what a form asks for)
 ) -> Received:
     """Store an upload as a submission and have it checked after commit.
 
-    Raises UploadRefused, SplitClosed, QuotaExceeded, TooManyFree or NotStored, and then nothing is kept. The same
+    Raises UploadRefused, SplitClosed, QuotaExceeded, TooManyFree or NotStored, and then nothing is kept, but resumable
+    uploads are, for another try. The same
     bytes for the same method answer with the submission that is under way or scored, a repeated ``idempotency_key``
     with its own.
     ``check_only`` is a dry run: the files are checked and not scored, and no quota is taken.
@@ -75,13 +76,25 @@ def receive(  # noqa: PLR0913 (all by name: what a form asks for)
     name, paper_url, code_url = tidy_name(method_name), paper_url.strip(), code_url.strip()
     facts, wrong = check_declared(declared)
     wrong |= check_method(name, {"paper_url": paper_url, "code_url": code_url})
-    wrong |= uploads.check_shape(runs, bundle.protocol_of(version.protocol))
+    opener = Opener(package, team, version)
+    parts = _opened(opener)
+    wrong |= opener.messages
     if len(idempotency_key) > LONGEST_KEY:
         wrong["idempotency_key"] = [f"Use at most {LONGEST_KEY} characters."]
     if wrong:
         raise UploadRefused(wrong)
-    files = uploads.digested(runs)
-    return _keep(_Upload(user, team, version, name, paper_url, code_url, facts, idempotency_key, check_only, files))
+    digest = digest_of(package, parts)
+    return _keep(
+        _Upload(
+            user, team, version, name, paper_url, code_url, facts, idempotency_key, check_only, package, parts, digest
+        )
+    )
+
+
+def _opened(opener: Opener) -> tuple[Part, ...]:
+    """Open a package. Raises NotStored where a store that holds uploads does not answer."""
+    with contents.storing():
+        return opener.open()
 
 
 def _keep(upload: _Upload) -> Received:
@@ -89,26 +102,26 @@ def _keep(upload: _Upload) -> Received:
     if known := _known(upload):
         return Received(known, created=False)
     quota.refuse_after_too_many_free(upload.team)
-    names = uploads.store(upload.files)
+    names = contents.store(part.content for part in upload.parts)
     created = False
     try:
         received = _keep_under_lock(upload, names)
         created = received.created
     finally:
         if not created:
-            uploads.discard(names)
+            contents.discard(names.values())
     return received
 
 
 @transaction.atomic
-def _keep_under_lock(upload: _Upload, names: list[str]) -> Received:
+def _keep_under_lock(upload: _Upload, names: Mapping[Content, str]) -> Received:
     Team.objects.select_for_update().get(pk=upload.team.pk)  # one upload of a team at a time
     if known := _known(upload):
         return Received(known, created=False)
     quota.refuse_after_too_many_free(upload.team)  # again: others were received meanwhile
     method = method_of(upload.team, upload.method_name, upload.paper_url, upload.code_url)
     submission = _create(upload, method)
-    _create_runs(submission, upload.files, names)
+    _create_files(submission, upload.parts, names)
     dispatch.submission_after_commit(submission.pk)
     return Received(submission, created=True)
 
@@ -120,6 +133,8 @@ def _create(upload: _Upload, method: Method) -> Submission:
         team=upload.team,
         user=upload.user,
         declared=upload.declared,
+        kind=upload.package.kind,
+        similarity=upload.package.similarity,
         check_only=upload.check_only,
         digest=upload.digest,
         idempotency_key=upload.idempotency_key,
@@ -134,23 +149,50 @@ def _quota_columns(upload: _Upload) -> dict[str, Any]:
     return {"quota_day": quota.reserve(upload.team, upload.version.split)}
 
 
-def _create_runs(submission: Submission, files: Sequence[uploads.Uploaded], names: Sequence[str]) -> None:
+def _create_files(submission: Submission, parts: tuple[Part, ...], names: Mapping[Content, str]) -> None:
     runs = {
-        condition: Run.objects.create(submission=submission, condition=condition)
-        for condition in uploads.conditions_of(files)
+        condition: Run.objects.create(submission=submission, condition=condition) for condition in conditions_of(parts)
     }
     SentFile.objects.bulk_create(
         SentFile(
             submission=submission,
-            run=runs[part.condition],
-            role=part.role,
-            name=part.name,
-            stored=name,
-            size=part.file.size or 0,
-            digest=part.digest,
+            run=runs[part.field.condition] if part.field.condition else None,
+            role=part.field.role,
+            name=part.content.name,
+            stored=_stored(part, names),
+            size=part.content.size,
+            digest=part.content.digest,
         )
-        for part, name in zip(files, names, strict=True)
+        for part in parts
     )
+
+
+def _stored(part: Part, names: Mapping[Content, str]) -> str:
+    """Return where a part lies, which is the submission's from now on. Raises UploadRefused where it went meanwhile."""
+    content = part.content
+    if isinstance(content, InRequest):
+        return names[content]
+    if isinstance(content, Resumed):
+        return _taken(part, content)
+    if isinstance(content, SentBefore):
+        return _shared(part, content)
+    raise TypeError(f"a file that is nowhere: {content}")
+
+
+def _taken(part: Part, content: Resumed) -> str:
+    try:
+        resumable.take(content.upload)
+    except resumable.NoSuchUpload as refusal:
+        raise UploadRefused({part.field.name: [str(refusal)]}) from refusal
+    return content.upload.stored
+
+
+def _shared(part: Part, content: SentBefore) -> str:
+    """Lock the earlier row while this one is made, so that its content is not deleted in between."""
+    here = SentFile.objects.select_for_update(of=("self",)).filter(pk=content.file.pk, removed_at=None)
+    if not here.exists():
+        raise UploadRefused({part.field.name: ["These vectors were deleted meanwhile. Send the file."]})
+    return content.file.stored
 
 
 def _known(upload: _Upload) -> Submission | None:

@@ -59,6 +59,7 @@ def user(make_user: Callable[[str], Any]) -> Any:
 def send(user: Any, board: BoardUnderTest) -> Callable[..., Any]:
     """Return what uploads a ranking and returns ``Received``."""
     from evaluator.types import Condition
+    from submissions.services.package import Package
     from submissions.services.receipt import receive
 
     def go(lists: Any = None, **changes: Any) -> Any:
@@ -67,8 +68,9 @@ def send(user: Any, board: BoardUnderTest) -> Callable[..., Any]:
         if runs is None:
             lists = ranking(to.content) if lists is None else lists
             runs = {Condition.MULTIMODAL: [upload(lists)]}
+        package = changes.pop("package", None) or Package.of_runs(runs)
         arguments = {"user": user, "split": to.split, "method_name": "LinCIR", "declared": DECLARED}
-        return receive(**{**arguments, "runs": runs, **changes})
+        return receive(**{**arguments, "package": package, **changes})
 
     return go
 

@@ -151,7 +151,7 @@ def test_a_retry_with_its_key_is_received_once(ada: Caller, board: Any) -> None:
 
 
 def test_a_request_that_is_far_too_large_is_refused_unread(ada: Caller, board: Any, settings: Any) -> None:
-    settings.UPLOAD_MAX_BYTES = 1024
+    settings.UPLOAD_MAX_BYTES = settings.VECTORS_MAX_BYTES = 1024
     answer = ada.send(board, b"x" * 2_000_000)
     assert answer.status_code == 413
 

@@ -201,12 +201,13 @@ def test_a_dead_broker_does_not_fail_the_upload(user: Any, board: Any) -> None:
     code = f"""
 import django; django.setup()
 import time
-from accounts.models import User; from evaluator.types import Condition; from leaderboard.models import Split
+from accounts.models import User; from leaderboard.models import Split
 from sending import DECLARED, upload
+from submissions.services.package import Package
 from submissions.services.receipt import receive
 begin = time.monotonic()
 sent = receive(user=User.objects.get(), split=Split.objects.get(slug={board.split.slug!r}), method_name="m",
-               runs={{Condition.MULTIMODAL: [upload(b"{{}}")]}}, declared=DECLARED)
+               package=Package(files={{"multimodal": upload(b"{{}}")}}), declared=DECLARED)
 assert sent.created and time.monotonic() - begin < 30  # Celery would try for minutes
 """
     environment = {**worker_environment(), "CIRBOARD_BROKER_URL": "redis://127.0.0.1:1/0", "PYTHONPATH": "tests"}

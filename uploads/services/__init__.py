@@ -1,8 +1,8 @@
 """Rules and writes about uploads; what the other apps use of them."""
 
 from uploads.refusals import NoSuchUpload, NotStored, NotWhole
-from uploads.services.finishing import take, whole
-from uploads.services.stored import discard, exists, fetch, head
+from uploads.services.finishing import identity, take, whole
+from uploads.services.stored import discard, exists, fetch, head, stored_name
 from uploads.services.sweeping import sweep_expired
 
 __all__ = [
@@ -13,6 +13,8 @@ __all__ = [
     "exists",
     "fetch",
     "head",
+    "identity",
+    "stored_name",
     "sweep_expired",
     "take",
     "whole",

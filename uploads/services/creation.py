@@ -16,7 +16,7 @@ from uploads.models import Upload
 from uploads.refusals import BadRequest, TooLarge, TooMuch
 from uploads.services.failures import storing
 from uploads.services.hold import expiry
-from uploads.services.stored import PREFIX
+from uploads.services.stored import stored_name
 
 MOST_UPLOADS = 100
 """Uploads of a team at once: each is a row and a file, however small."""
@@ -35,13 +35,15 @@ def create(user: User, size: int, *, name: str = "", announced: str = "") -> Upl
             f"The file has {size / GIB:.2f} GiB; at most {settings.VECTORS_MAX_BYTES / GIB:.2f} GiB are taken. Send "
             "float16, or rank at home and send judged ranks: `python -m evaluator ranks --help`."
         )
+    identity = uuid.uuid4()
     upload = Upload(
+        public_id=identity,
         team=personal_team(user),
         user=user,
         name=name or "file",
         size=size,
         announced=announced,
-        stored=PREFIX + uuid.uuid4().hex,
+        stored=stored_name(identity),
         created_at=timezone.now(),
         expires_at=expiry(),
     )

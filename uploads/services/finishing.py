@@ -21,14 +21,15 @@ def whole(team: Team, public_id: UUID | str) -> Upload:
 
     Raises NoSuchUpload (another team's too), NotWhole or NotStored.
     """
-    upload = selectors.upload_of(team, _id(public_id))
+    upload = selectors.upload_of(team, identity(public_id))
     if upload.offset < upload.size:
         raise NotWhole(upload.offset, upload.size)
     finish(upload)
     return upload
 
 
-def _id(public_id: UUID | str) -> UUID:
+def identity(public_id: UUID | str) -> UUID:
+    """Return the id out of an id or an address. Raises NoSuchUpload."""
     try:
         return public_id if isinstance(public_id, UUID) else UUID(public_id.strip().rstrip("/").rpartition("/")[2])
     except ValueError:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import UUID
 
 from django.core.files.storage import default_storage
 
 from uploads import stores
 
 PREFIX = "resumable/"
+
+
+def stored_name(public_id: UUID) -> str:
+    """Return the name of an upload's bytes in storage: who took it over still finds it by the upload's id."""
+    return PREFIX + public_id.hex
 
 
 def fetch(stored: str, folder: Path) -> Path:

@@ -22,6 +22,7 @@ from accounts.models import User
 from leaderboard.models import Split
 from submissions.models import Evaluation, Submission
 from submissions.services.evaluations import score_again
+from submissions.services.package import Package
 from submissions.services.publication import publish
 from submissions.services.receipt import Received, receive
 from submissions.services.refusals import NotStored, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
@@ -114,7 +115,7 @@ def send(user: User, files: Sequence[demo.RankingFile]) -> Received:
             user=user,
             split=Split.objects.get(slug=files[0].split),
             method_name=files[0].baseline,
-            runs=runs,
+            package=Package.of_runs(runs),
             declared=DECLARED,
         )
     if received.submission.state == Submission.State.VALID:
