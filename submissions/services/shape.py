@@ -9,6 +9,7 @@ from evaluator.vectors import is_vectors
 from submissions.services.contents import Content
 from submissions.services.fields import Field
 
+PICKLE = "a pickle"
 SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"%PDF", "a PDF"),
     (b"\x89PNG", "a PNG image"),
@@ -17,10 +18,10 @@ SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x93NUMPY", "a NumPy array"),
     (b"\x89HDF\r\n", "an HDF5 file"),
     (b"PAR1\x15", "a Parquet file"),
-    (b"\x80\x02", "a pickle"),
-    (b"\x80\x03", "a pickle"),
-    (b"\x80\x04", "a pickle"),
-    (b"\x80\x05", "a pickle"),
+    (b"\x80\x02", PICKLE),
+    (b"\x80\x03", PICKLE),
+    (b"\x80\x04", PICKLE),
+    (b"\x80\x05", PICKLE),
     (b"\x7fELF", "a program"),
     *((b"BZh%d1AY&SY" % level, "a bzip2 file") for level in range(1, 10)),
     (b"\xfd7zXZ\x00", "an xz file"),
@@ -74,8 +75,10 @@ def _too_large(field: Field, content: Content) -> str:
 def _wrong_vectors(beginning: bytes, size: int, *, has_ids: bool) -> str:
     if not is_vectors(beginning[:16], size):
         found = _kind(beginning)
-        code = "vector-objects" if found == "a pickle" else "vector-format"
-        return f"{f'This is {found}' if found else FAULTS[code].title}. {FAULTS[code].remedy}"
+        if found == PICKLE:
+            return f"This is {PICKLE}, which is never opened. {FAULTS['vector-objects'].remedy}"
+        title = f"This is {found}" if found else FAULTS["vector-format"].title
+        return f"{title}. {FAULTS['vector-format'].remedy}"
     if beginning.startswith(_NPY) and not has_ids:
         return "A .npy file does not say whose vectors it holds: send the list of ids beside it, one a row."
     return ""
