@@ -14,7 +14,7 @@ from evaluator.types import Condition, Protocol, Similarity
 from leaderboard.declarations import DECLARATIONS, Declaration
 from submissions.models import SentFile, Submission
 from submissions.services.declared import LONGEST
-from submissions.services.fields import Field, fields_of
+from submissions.services.fields import Field, condition_field, fields_of, upload_field
 from submissions.services.methods import LONGEST_NAME
 from submissions.services.package import Package
 
@@ -208,18 +208,14 @@ class VectorsForm(UploadForm):
         return bool(self.cleaned_data.get(place.upload)) and place.name not in self.given_files
 
     @property
-    def file_fields(self) -> list[VectorField]:
-        """The file fields with what belongs to them, for the template."""
-        needed = ("gallery", "multimodal")
-        return [VectorField(self[place.name], self[place.upload], place.name in needed) for place in self.places]
+    def gallery_fields(self) -> VectorFields:
+        """The fields of the gallery, for the template."""
+        return VectorFields.of(self, "gallery")
 
     @property
-    def gallery_fields(self) -> list[VectorField]:
-        return self.file_fields[:2]
-
-    @property
-    def query_fields(self) -> list[VectorField]:
-        return self.file_fields[2:]
+    def query_fields(self) -> list[VectorFields]:
+        """The fields of each condition, for the template."""
+        return [VectorFields.of(self, condition_field(condition)) for condition in Condition]
 
 
 @dataclass(frozen=True)
@@ -228,7 +224,26 @@ class VectorField:
 
     file: forms.BoundField
     upload: forms.BoundField
-    needed: bool
+    needed: bool = False
+
+    @property
+    def in_use(self) -> bool:
+        """Whether there is something to see in it."""
+        return bool(self.file.errors or self.upload.value())
+
+
+@dataclass(frozen=True)
+class VectorFields:
+    """Vectors, and the list of their ids, which most files do without."""
+
+    vectors: VectorField
+    ids: VectorField
+
+    @classmethod
+    def of(cls, form: forms.Form, name: str) -> VectorFields:
+        ids = f"{name}_ids"
+        vectors = VectorField(form[name], form[upload_field(name)], name in ("gallery", "multimodal"))
+        return cls(vectors, VectorField(form[ids], form[upload_field(ids)]))
 
 
 class _EarlierGalleries(forms.Select):
