@@ -23,12 +23,14 @@ from leaderboard import bundles
 from leaderboard.models import SplitVersion
 from leaderboard.services import entries
 from submissions.models import Evaluation, Submission
-from submissions.services import dispatch, failures, quota, sameness, states
+from submissions.services import dispatch, failures, quota, ranking, sameness, states
 from submissions.services.boards import open_version
 from submissions.services.failures import LeaseKeeper
 from submissions.services.refusals import IllegalMove
 from submissions.services.states import Claim
 
+RANKED_PERCENT = 90
+"""How far the scoring of vectors is once they are ranked."""
 RESERVED = Submission.QuotaState.RESERVED
 
 log = logging.getLogger(__name__)
@@ -122,9 +124,35 @@ def _score(claim: Claim) -> None:
     if evaluation.evaluator_version != __version__:
         _supersede(claim, evaluation)
         return
+    if evaluation.submission.kind == Submission.Kind.EMBEDDINGS:
+        _score_vectors(claim, evaluation)
+        return
     split = bundles.load(evaluation.version)
-    card = scoring.score(split, stored_runs(evaluation.submission), progress=LeaseKeeper(claim))
+    card = scoring.score(split, stored_runs(evaluation.submission), progress=LeaseKeeper(claim, percent=(0, 100)))
     _finish(claim, evaluation, card, _keep_ranks(evaluation, card))
+
+
+def _score_vectors(claim: Claim, evaluation: Evaluation) -> None:
+    """Rank the vectors, or find the ranks that are kept of them, and score those."""
+    split = bundles.load(evaluation.version)
+    ranked_at, scored_at = RANKED_PERCENT, 100
+    try:
+        runs, names = ranking.ranks_of(evaluation, split, claim.attempt, LeaseKeeper(claim, (0, ranked_at)))
+    except ranking.VectorsGone as gone:
+        _leave_unscored(claim, evaluation, str(gone))
+        return
+    card = scoring.score(split, runs, progress=LeaseKeeper(claim, (ranked_at, scored_at)))
+    _finish(claim, evaluation, card, names)
+
+
+@transaction.atomic
+def _leave_unscored(claim: Claim, evaluation: Evaluation, reason: str) -> None:
+    """End an evaluation that nothing can be scored of any more: nobody's fault, and free of quota."""
+    _locked(evaluation.submission_id)
+    states.finish(claim, Evaluation.State.CANCELLED, reason=reason)
+    if not evaluation.submission.evaluations.exclude(state=Evaluation.State.CANCELLED).exists():
+        quota.give_back(evaluation.submission_id)
+    log.info("not scored: %s", reason)
 
 
 def stored_runs(submission: Submission) -> dict[Condition, Run]:
@@ -156,9 +184,10 @@ def _finish(claim: Claim, evaluation: Evaluation, card: Scorecard, ranks_files: 
         declared=submission.declared,
         ranks_files=ranks_files,
         ranks_by_author=_ranks_by_author(submission),
+        similarity=submission.similarity,
         published_at=submission.published_at,
     )
-    states.finish(claim, Evaluation.State.SCORED, entry=entry)
+    states.finish(claim, Evaluation.State.SCORED, entry=entry, percent=100)
     if submission.published_at is not None:
         dispatch.comparison_after_commit(evaluation.version.split_id)
     log.info("scored: %d scores", len(card.scores))

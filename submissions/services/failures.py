@@ -24,6 +24,9 @@ TRANSIENT = (OSError, MemoryError, OperationalError, InterfaceError, SoftTimeLim
 WORDS = "{what} failed on our side: your file is not to blame, and this costs no quota. Reference: {reference}."
 WHAT = {states.SUBMISSION: "Checking your submission", states.EVALUATION: "Scoring your submission"}
 
+_TOLD_SECONDS = 1
+"""How often a row says how far it is."""
+
 
 def attempt(claim: Claim, work: Callable[[Claim], None]) -> None:
     """Do the work of a claim; whatever happens, the row ends in a state that says so."""
@@ -59,15 +62,23 @@ def fail(rows: QuerySet[Any], machine: Machine, why: BaseException | str) -> str
 
 
 class LeaseKeeper:
-    """Renews a claim's lease when a third of it has passed; called often from inside long work."""
+    """Renews a claim's lease when a third of it has passed; called often from inside long work.
 
-    def __init__(self, claim: Claim) -> None:
+    With a share of an evaluation's work, from and to so many percent, it also writes how far that is.
+    """
+
+    def __init__(self, claim: Claim, percent: tuple[int, int] | None = None) -> None:
         self._claim = claim
-        self._renewed = timezone.now()
+        self._renewed = self._told = timezone.now()
+        self._percent = percent
 
     def __call__(self, done: int = 0, total: int = 0) -> None:
         """Take a step. Raises ClaimLost when the row moved on."""
         now = timezone.now()
+        if self._percent is not None and total and (now - self._told).total_seconds() >= _TOLD_SECONDS:
+            first, last = self._percent
+            self._claim.held().update(percent=first + (last - first) * min(done, total) // total)
+            self._told = now
         if (now - self._renewed).total_seconds() > settings.LEASE_SECONDS / 3:
             states.renew(self._claim)
             self._renewed = now

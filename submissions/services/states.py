@@ -67,7 +67,7 @@ def claim_submission(pk: int) -> Claim | None:
 def claim_evaluation(pk: int, worker: str = "") -> Claim | None:
     """Move queued → scoring; from here on the submission counts (decision 28). None when it is not waiting."""
     submission = _lock_submission_of(pk)
-    claim = _claim(EVALUATION, pk, worker=worker)
+    claim = _claim(EVALUATION, pk, worker=worker, percent=0)
     if claim is not None and submission is not None:
         quota.use(submission.pk)
     return claim
