@@ -53,11 +53,11 @@ def keep(path: Path) -> dict[str, Any]:
 def send_vectors(user: Any, board: Any, files: Mapping[str, Path], **changes: Any) -> Any:
     """Create a submission of vectors. ``files``: "gallery", "gallery ids", conditions and "CONDITION ids" -> file."""
     from accounts.services import personal_team
-    from leaderboard.models import Method
     from submissions.models import Run, SentFile, Submission
+    from submissions.services.methods import method_of
 
     team = personal_team(user)
-    method, _ = Method.objects.get_or_create(team=team, name=changes.pop("method_name", "LinCIR"))
+    method = method_of(team, changes.pop("method_name", "LinCIR"), "", "")
     row = {"kind": "embeddings", "similarity": "cosine", "declared": DECLARED, "digest": uuid.uuid4().hex * 2}
     row |= {"received_at": timezone.now(), "quota_day": timezone.now().date(), **changes}
     submission = Submission.objects.create(split=board.split, method=method, team=team, user=user, **row)

@@ -52,8 +52,12 @@ class VectorsGone(Exception):  # noqa: N818 (a verdict)
 
 
 def ranks_file(evaluation: Evaluation, condition: Condition) -> str:
-    """Return the name under which the ranks of an evaluation are stored."""
-    return f"ranks/{evaluation.pk}/{condition}.npz"
+    """Return the name under which the ranks of an evaluation are stored.
+
+    The submission's public id is in it: keys may come again, where a database was made anew beside an old storage, and
+    ranks of other vectors would be taken for these.
+    """
+    return f"ranks/{evaluation.submission.public_id}/{evaluation.pk}-{condition}.npz"
 
 
 def ranks_of(
@@ -87,7 +91,8 @@ def _kept(
     evaluation: Evaluation, split: Split, conditions: list[Condition], *, any_evaluator: bool
 ) -> dict[Condition, JudgedRanks] | None:
     """Return ranks that an attempt at this evaluation, or at another of the same submission, stored."""
-    known = Evaluation.objects.filter(submission=evaluation.submission_id, version__fit_key=evaluation.version.fit_key)
+    mine = Evaluation.objects.filter(submission=evaluation.submission_id).select_related("submission")
+    known = mine.filter(version__fit_key=evaluation.version.fit_key)
     if not any_evaluator:
         known = known.filter(evaluator_version=evaluation.evaluator_version)
     for other in sorted(known, key=lambda each: (each.pk != evaluation.pk, -each.pk)):
@@ -136,7 +141,8 @@ def _rank(
                 continue
             _keep(submission, folder, names)
             return
-    raise MemoryRanOutError("memory did not suffice to rank the vectors, with a smaller block neither") from told
+    words = f"memory did not suffice to rank the vectors, with a smaller block neither: {told!r}"
+    raise MemoryRanOutError(words) from None  # a killed child would call for further attempts: two were made
 
 
 def _may_be_memory(error: Exception) -> bool:
@@ -217,7 +223,7 @@ def _block(times_smaller: int) -> int:
     if not times_smaller:
         return 0
     usual: int = open_kernels("auto", 0)[0].block
-    return max(_LEAST_BLOCK, usual // _SMALLER**times_smaller)
+    return max(_LEAST_BLOCK, int(usual // _SMALLER**times_smaller))
 
 
 def _teller(folder: Path, number: int, count: int) -> Callable[[int, int], None]:
