@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from csp.decorators import csp_update
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -50,6 +51,7 @@ def kit(request: HttpRequest, slug: str) -> FileResponse:
     return FileResponse(default_storage.open(kit_of(version)), as_attachment=True, filename=name)
 
 
+@csp_update({"style-src": ["'self'", "'unsafe-inline'"]})  # type: ignore[arg-type]  # Plotly styles its figure
 @require_safe
 def entry(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Show an entry at its permanent address. A private one does not exist for others (decision 31)."""
@@ -57,7 +59,7 @@ def entry(request: HttpRequest, public_id: UUID) -> HttpResponse:
         found = visible_entry(request.user, public_id)
     except Entry.DoesNotExist:
         raise Http404("There is no such entry.") from None
-    return render(request, "leaderboard/entry.html", {"page": entry_page(found)})
+    return render(request, "leaderboard/entry.html", {"page": entry_page(found, request.GET.get("subset", ""))})
 
 
 @require_safe

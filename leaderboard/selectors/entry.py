@@ -17,6 +17,7 @@ from leaderboard.models import Comparison, Entry, Score
 from leaderboard.selectors.board_query import BoardQuery
 from leaderboard.selectors.measures import MeasureWords, words
 from leaderboard.selectors.ordering import Board, load_board, placed_entries
+from leaderboard.selectors.ranks import GapTable, RankHistogram, gap_table, rank_histogram
 
 SINGLE = (Condition.TEXT_ONLY, Condition.IMAGE_ONLY)
 JOINT_TITLE = "Several conditions together"
@@ -81,6 +82,8 @@ class EntryPage:
     facts: tuple[tuple[str, str], ...]
     tables: tuple[ScoreTable, ...]
     groups: tuple[GroupSection, ...]
+    ranks: RankHistogram | None
+    gap: GapTable | None
 
     @property
     def comparison(self) -> Comparison | None:
@@ -110,11 +113,12 @@ def visible_entry(user: User | AnonymousUser, public_id: UUID) -> Entry:
     return entries.get(seen, public_id=public_id)
 
 
-def entry_page(entry: Entry) -> EntryPage:
-    """Return the page of an entry in a fixed number of queries."""
+def entry_page(entry: Entry, subset: str = "") -> EntryPage:
+    """Return the page of an entry in a fixed number of queries; ``subset`` is the one whose ranks are drawn."""
     board = load_board(entry.split.slug)
     scores = list(entry.scores.all())
     placed = placed_entries(board, BoardQuery())
+    first = str(board.protocol.first_subset)
     place = next((row for row in placed if row.entry.pk == entry.pk), None)
     return EntryPage(
         entry=entry,
@@ -126,6 +130,8 @@ def entry_page(entry: Entry) -> EntryPage:
         facts=tuple(declared_facts(entry.declared)),
         tables=tuple(_tables(board.protocol, [score for score in scores if not score.group])),
         groups=tuple(_group_sections(board.protocol, [score for score in scores if score.group])),
+        ranks=None if entry.split.hidden_truth else rank_histogram(entry.rank_counts, subset, first),
+        gap=gap_table(entry, scores, board.protocol.subsets),
     )
 
 
