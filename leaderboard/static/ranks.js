@@ -24,19 +24,20 @@ function traces(figure) {
 
 function layout(figure) {
   const narrow = place.clientWidth < 520;
+  const most = Math.max(...figure.series.flatMap((series) => series.values)); // queries are whole, so ticks are
   const axis = { gridcolor: colour("--rule"), linecolor: colour("--rule"), zeroline: false, fixedrange: true, automargin: true };
   return {
     barmode: "group",
-    height: narrow ? 380 : 420,
+    height: narrow ? 420 : 440,
     dragmode: false,
     paper_bgcolor: colour("--paper"),
     plot_bgcolor: colour("--paper"),
     font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 13, color: colour("--ink") },
-    margin: { l: narrow ? 10 : 50, r: 10, t: 50, b: 40 },
-    title: { text: figure.title, x: 0, xref: "paper", font: { size: narrow ? 14 : 16 } },
+    margin: { l: narrow ? 10 : 50, r: 10, t: narrow ? 110 : 80, b: 40 },
+    title: { text: figure.title, x: 0, xref: "container", xanchor: "left", y: 0.98, yref: "container", yanchor: "top", font: { size: narrow ? 14 : 16 } },
     legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" },
     xaxis: { ...axis, type: "category", tickangle: narrow ? -60 : -30, title: { text: figure.x } },
-    yaxis: { ...axis, rangemode: "tozero", title: { text: narrow ? "" : figure.y } },
+    yaxis: { ...axis, rangemode: "tozero", tickformat: ",d", dtick: most <= 5 ? 1 : undefined, title: { text: narrow ? "" : figure.y } },
     transition: { duration: 0 },
   };
 }
