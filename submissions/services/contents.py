@@ -1,5 +1,5 @@
 """Where the bytes of a file are when a submission is received: in the request, in a finished resumable upload, or
-here already. Each has a size, a digest and a beginning, and can be kept.
+here already. Each has a size and a digest, and can be kept.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ class Content(Protocol):
 
     @property
     def digest(self) -> str: ...
+
+
+class Readable(Content, Protocol):
+    """Bytes that came just now and were not looked at yet."""
 
     def beginning(self, size: int) -> bytes:
         """Return the first ``size`` bytes, or all there are."""
@@ -113,9 +117,6 @@ class SentBefore:
     @property
     def digest(self) -> str:
         return self.file.digest
-
-    def beginning(self, size: int) -> bytes:
-        return resumable.head(self.file.stored, size)
 
 
 def shown_name(name: str) -> str:

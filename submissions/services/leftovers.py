@@ -1,4 +1,4 @@
-"""Removes files that a killed process left: readings that broke off, uploads that no row refers to, old beats."""
+"""Removes files whose time is over: vectors, uploads that nobody goes on with, and what a killed process left."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from django.core.files.storage import default_storage
 
 from submissions import liveness
 from submissions.models import SentFile
+from submissions.services.deletion import delete_old_vectors, is_needed
+from uploads.services import sweep_expired
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +31,10 @@ def reading_folder() -> Path:
 
 
 def remove_leftovers() -> int:
-    """Remove what is older than anything that may still be in use. Returns how many folders and files that was."""
+    """Remove what is older than anything that may still be in use, and vectors that were kept long enough.
+
+    Returns how many folders and files that was.
+    """
     readings = list(_older(reading_folder(), 3 * settings.EVALUATION_SECONDS))
     for folder in readings:
         shutil.rmtree(folder, ignore_errors=True)
@@ -39,7 +44,7 @@ def remove_leftovers() -> int:
         path.unlink(missing_ok=True)
     if readings or uploads:
         log.info("removed %d readings and %d uploads that were left over", len(readings), len(uploads))
-    return len(readings) + len(uploads) + len(beats)
+    return len(readings) + len(uploads) + len(beats) + delete_old_vectors() + sweep_expired(is_needed)
 
 
 def _older(folder: Path, seconds: float) -> Iterator[Path]:
@@ -54,5 +59,5 @@ def _older(folder: Path, seconds: float) -> Iterator[Path]:
 
 def _unknown(paths: Iterable[Path]) -> list[Path]:
     """Return the uploads that no row refers to, in one query."""
-    known = set(SentFile.objects.values_list("stored", flat=True))
+    known = set(SentFile.objects.filter(removed_at=None).values_list("stored", flat=True))
     return [path for path in paths if f"{UPLOADS}/{path.name}" not in known]

@@ -127,6 +127,8 @@ class Opener:
     def _look_at(self, parts: Sequence[Part]) -> None:
         names = {part.field.name for part in parts}
         for part in parts:
+            if not isinstance(part.content, InRequest | Resumed):
+                continue  # it was looked at when it came, and may be deleted at any moment
             has_ids = f"{part.field.name}_ids" in names
             if wrong := wrong_with(part.field, part.content, has_ids=has_ids):
                 self._say(part.field.name, wrong)

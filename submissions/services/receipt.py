@@ -188,9 +188,9 @@ def _taken(part: Part, content: Resumed) -> str:
 
 
 def _shared(part: Part, content: SentBefore) -> str:
-    """Lock the earlier row while this one is made, so that its content is not deleted in between."""
-    here = SentFile.objects.select_for_update(of=("self",)).filter(pk=content.file.pk, removed_at=None)
-    if not here.exists():
+    """Lock the rows of the file while one more is made, so that its content is not deleted in between."""
+    here = SentFile.objects.select_for_update().filter(stored=content.file.stored, removed_at=None).order_by("pk")
+    if not list(here):
         raise UploadRefused({part.field.name: ["These vectors were deleted meanwhile. Send the file."]})
     return content.file.stored
 

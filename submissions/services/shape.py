@@ -6,7 +6,7 @@ from django.conf import settings
 
 from evaluator.errors import FAULTS
 from evaluator.vectors import is_vectors
-from submissions.services.contents import Content
+from submissions.services.contents import Readable
 from submissions.services.fields import Field
 
 PICKLE = "a pickle"
@@ -52,7 +52,7 @@ def is_oversized(content_length: str, *, vectors: bool) -> bool:
     return content_length.isdecimal() and int(content_length) > most + _FORM_SLACK
 
 
-def wrong_with(field: Field, content: Content, *, has_ids: bool) -> str:
+def wrong_with(field: Field, content: Readable, *, has_ids: bool) -> str:
     """Return what is wrong with the content of a field, or nothing. ``has_ids``: a list of ids comes beside it."""
     if not content.size:
         return f"{FAULTS['empty-file'].title}. {FAULTS['empty-file'].remedy}"
@@ -64,7 +64,7 @@ def wrong_with(field: Field, content: Content, *, has_ids: bool) -> str:
     return _wrong_text(field, beginning)
 
 
-def _too_large(field: Field, content: Content) -> str:
+def _too_large(field: Field, content: Readable) -> str:
     most = settings.VECTORS_MAX_BYTES if field.holds_vectors else settings.UPLOAD_MAX_BYTES
     if content.size <= most:
         return ""
