@@ -48,6 +48,8 @@ class Server:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             self.process = None
+            while ports.answers(self.port):  # its worker dies a moment later, and would take the next question along
+                time.sleep(0.02)
 
 
 @contextmanager

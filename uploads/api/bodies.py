@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import IO, Any
 
 from django.http import HttpRequest
@@ -14,6 +16,11 @@ from uploads.refusals import BadRequest, ConnectionBroke
 READ_BYTES = 64 * 2**10
 SILENCE_SECONDS = 30
 """A sender that is silent for so long gives its thread back; it resumes later."""
+
+
+DROPPED_BYTES = 16 * 2**20
+DROPPED_SECONDS = 10
+"""How much of a refused part is read and dropped, and for how long."""
 
 
 class Unread(BaseParser):
@@ -54,3 +61,16 @@ def _lose_patience(request: HttpRequest) -> None:
     """Set the limit on silence; gunicorn's threads have none of their own."""
     if (socket := request.META.get("gunicorn.socket")) is not None:
         socket.settimeout(SILENCE_SECONDS)
+
+
+def drop_rest(request: HttpRequest) -> None:
+    """Read some of a body that was refused: who is still sending when the server closes sees a reset, not the answer.
+
+    Parts of the usual sizes are read to their end; a client that sends more asks with HEAD after the reset.
+    """
+    deadline, left = time.monotonic() + DROPPED_SECONDS, DROPPED_BYTES
+    with suppress(ConnectionBroke, BadRequest):
+        for piece in pieces(request):
+            left -= len(piece)
+            if left < 0 or time.monotonic() > deadline:
+                return

@@ -20,7 +20,7 @@ from accounts.models import User
 from accounts.services import personal_team
 from uploads import refusals, selectors
 from uploads.api import headers
-from uploads.api.bodies import Unread, length_of, pieces
+from uploads.api.bodies import Unread, drop_rest, length_of, pieces
 from uploads.api.serializers import ResumableUploadSerializer
 from uploads.models import Upload
 from uploads.services.creation import create
@@ -88,7 +88,10 @@ class _TusView(APIView):
         meant = request.headers.get("X-HTTP-Method-Override", "").upper()
         if request.method == "POST" and meant in OVERRIDABLE:
             request.method = meant
-        return super().dispatch(request, *args, **kwargs)
+        answer = super().dispatch(request, *args, **kwargs)
+        if answer.status_code >= codes.HTTP_400_BAD_REQUEST and request.method in ("POST", "PATCH"):
+            drop_rest(request)
+        return answer
 
     def get_permissions(self) -> list[BasePermission]:
         """Tell everybody what this server can; the rest is for people with an account."""
