@@ -1,4 +1,4 @@
-"""A small real benchmark that the project draws itself: scenes of shapes, two splits, two baselines.
+"""A small real benchmark that the project draws itself: scenes of shapes, two splits, three baselines.
 
 ``demo-circus`` is built like CIRCUS and ``demo-pinpoint`` like PinPoint, over one gallery of 580 scenes. Everything is
 determined by the code: no file is read, no generator is seeded. Building splits needs NumPy; Pillow is imported when
@@ -15,6 +15,7 @@ from demo.pinpoint import pinpoint_split
 from demo.scenes import Scene, gallery, image_ids
 from demo.tiny import KINDS as TINY_KINDS
 from demo.tiny import tiny_split
+from demo.vectors import VectorFile
 from demo.writing import Manifest, RankingFile, read_manifest, write
 from evaluator.types import Split
 
@@ -34,6 +35,7 @@ __all__ = [
     "Manifest",
     "RankingFile",
     "Scene",
+    "VectorFile",
     "build",
     "circus_split",
     "gallery",

@@ -1,4 +1,4 @@
-"""``python -m demo FOLDER`` writes the demo's pictures, bundles and rankings."""
+"""``python -m demo FOLDER`` writes the demo's pictures, bundles, rankings and vectors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"The demo could not be written to {folder}: {error.strerror or error}\n")
         return 1
     sys.stdout.write(
-        f"{len(manifest.images)} pictures, {len(manifest.bundles)} splits and {len(manifest.rankings)} rankings "
-        f"are in {folder}\n"
+        f"{len(manifest.images)} pictures, {len(manifest.bundles)} splits, {len(manifest.rankings)} rankings "
+        f"and {len(manifest.vectors)} files of vectors are in {folder}\n"
     )
     return 0
 

@@ -1,4 +1,4 @@
-"""The demo as files: pictures, bundles, planted labels, the baselines' rankings, and a manifest of what is there."""
+"""The demo as files: pictures, bundles, planted labels, the baselines' files, and a manifest of what is there."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from demo.circus import circus_split, planted_labels
 from demo.drawing import render
 from demo.pinpoint import pinpoint_split
 from demo.scenes import gallery, image_ids
+from demo.vectors import VectorFile, write_vectors
 from evaluator import bundle
 from evaluator.types import Condition, Split
 
@@ -48,12 +49,14 @@ class Manifest:
     labels: str
     """JSON: query id of ``demo-circus`` -> the label it was built for."""
     rankings: tuple[RankingFile, ...]
+    vectors: tuple[VectorFile, ...]
 
     def files(self) -> Iterator[str]:
         yield from self.images
         yield from self.bundles.values()
         yield self.labels
         yield from (ranking.file for ranking in self.rankings)
+        yield from (vectors.file for vectors in self.vectors)
 
 
 def splits() -> tuple[Split, ...]:
@@ -90,7 +93,8 @@ def read_manifest(folder: Path) -> Manifest | None:
         rankings = tuple(
             RankingFile(**{**ranking, "condition": Condition(ranking["condition"])}) for ranking in row["rankings"]
         )
-        return Manifest(**{**row, "images": tuple(row["images"]), "rankings": rankings})
+        vectors = tuple(VectorFile(**file) for file in row["vectors"])
+        return Manifest(**{**row, "images": tuple(row["images"]), "rankings": rankings, "vectors": vectors})
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 
@@ -106,20 +110,22 @@ def recipe() -> str:
 
 
 def _write_files(folder: Path, progress: Progress | None) -> Manifest:
-    for name in ("images", "bundles", "rankings"):
+    for name in ("images", "bundles", "rankings", "vectors"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     pictures = _write_images(folder, progress)
     bundles = {split.name: f"bundles/{split.name}.zip" for split in splits()}
     for split in splits():
         bundle.save(split, folder / bundles[split.name])
     (folder / "labels.json").write_text(json.dumps(planted_labels(), indent=1), encoding="utf-8")
-    written = write_rankings(folder / "rankings", splits(), Pictures(pictures))
+    seen = Pictures(pictures)
+    written = write_rankings(folder / "rankings", splits(), seen)
     return Manifest(
         digest=recipe(),
         images=tuple(_image_file(image) for image in image_ids()),
         bundles=bundles,
         labels="labels.json",
         rankings=tuple(RankingFile(*key, file=f"rankings/{path.name}") for key, path in written.items()),
+        vectors=tuple(write_vectors(folder, circus_split(), seen)),
     )
 
 

@@ -70,7 +70,7 @@ def test_the_command_writes_and_says_what(demo_folder: Path) -> None:
         text=True,
         check=True,
     )
-    assert done.stdout == f"580 pictures, 2 splits and 12 rankings are in {demo_folder}\n"
+    assert done.stdout == f"580 pictures, 2 splits, 12 rankings and 5 files of vectors are in {demo_folder}\n"
 
 
 def test_a_folder_that_cannot_be_made_gets_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,7 @@ def test_loading_twice_makes_no_second_version(loaded: None) -> None:
 def test_sending_twice_makes_no_second_submission(loaded: None) -> None:
     call_command("submit_demo")
     first = set(Submission.objects.values_list("pk", "state"))
-    assert len(first) == 4
+    assert len(first) == 5
     call_command("submit_demo")
     assert set(Submission.objects.values_list("pk", "state")) == first
 

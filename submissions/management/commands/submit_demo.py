@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from django.db.models import Q
 
 import demo
 from accounts.models import User
+from evaluator.types import Similarity
 from leaderboard.models import Split
 from submissions.models import Evaluation, Submission
 from submissions.services.evaluations import score_again
+from submissions.services.fields import condition_field
 from submissions.services.package import Package
 from submissions.services.publication import publish
 from submissions.services.receipt import Received, receive
@@ -37,14 +39,14 @@ DECLARED = {
     "backbone": "none: colour and pixel statistics, and the words of the text",
 }
 POLL_SECONDS = 0.25
+Files = Mapping[str, str]
+"""Field of a submission -> file below the demo's folder."""
 UNDER_WAY = [Submission.State.RECEIVED, Submission.State.VALIDATING]
 BEING_SCORED = [Evaluation.State.QUEUED, Evaluation.State.SCORING]
 
 
 class Command(BaseCommand):
-    help = (
-        "Send the rankings of the demo's baselines as submissions of a demo user; with --wait, publish their results."
-    )
+    help = "Send the files of the demo's baselines as submissions of a demo user; with --wait, publish their results."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -57,7 +59,7 @@ class Command(BaseCommand):
             raise CommandError("There is no demo: run `manage.py load_demo` first.")
         user = demo_user(settings.VAR / "demo-login.txt")
         try:
-            sent = [send(user, files) for files in by_submission(manifest)]
+            sent = [send(user, *files) for files in (*rankings_of(manifest), *vectors_of(manifest))]
         except (UploadRefused, SplitClosed, QuotaExceeded, TooManyFree, NotStored) as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"{sum(received.created for received in sent)} of {len(sent)} demo submissions are new.")
@@ -101,21 +103,32 @@ def demo_user(login: Path) -> User:
     return user
 
 
-def by_submission(manifest: demo.Manifest) -> Iterator[tuple[demo.RankingFile, ...]]:
-    """Yield the files of each baseline on each split: one submission with its conditions."""
-    for key in dict.fromkeys((ranking.split, ranking.baseline) for ranking in manifest.rankings):
-        yield tuple(ranking for ranking in manifest.rankings if (ranking.split, ranking.baseline) == key)
+def rankings_of(manifest: demo.Manifest) -> Iterator[tuple[str, str, Files]]:
+    """Yield split, method and files of each baseline that is sent as rankings: one submission with its conditions."""
+    for split, baseline in dict.fromkeys((ranking.split, ranking.baseline) for ranking in manifest.rankings):
+        mine = (ranking for ranking in manifest.rankings if (ranking.split, ranking.baseline) == (split, baseline))
+        yield split, baseline, {condition_field(ranking.condition): ranking.file for ranking in mine}
 
 
-def send(user: User, files: Sequence[demo.RankingFile]) -> Received:
+def vectors_of(manifest: demo.Manifest) -> Iterator[tuple[str, str, Files]]:
+    """Yield the same of each that is sent as vectors."""
+    for split, method in dict.fromkeys((vectors.split, vectors.method) for vectors in manifest.vectors):
+        mine = (vectors for vectors in manifest.vectors if (vectors.split, vectors.method) == (split, method))
+        yield split, method, {vectors.field: vectors.file for vectors in mine}
+
+
+def send(user: User, split: str, method: str, files: Files) -> Received:
     """Send one submission. The same bytes again are the same submission (decision 29), scored with this evaluator."""
     with ExitStack() as stack:
-        runs = {ranking.condition: [_opened(ranking.file, stack)] for ranking in files}
+        opened = {field: _opened(name, stack) for field, name in files.items()}
+        package = Package(files=opened)
+        if "gallery" in files:
+            package = Package(kind=Submission.Kind.EMBEDDINGS, similarity=Similarity.COSINE, files=opened)
         received = receive(
             user=user,
-            split=Split.objects.get(slug=files[0].split),
-            method_name=files[0].baseline,
-            package=Package.of_runs(runs),
+            split=Split.objects.get(slug=split),
+            method_name=method,
+            package=package,
             declared=DECLARED,
         )
     if received.submission.state == Submission.State.VALID:
