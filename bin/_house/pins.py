@@ -25,6 +25,8 @@ COMPILE = [
 ]
 HEADER = "# {words}\n# Written by bin/compile-requirements from pyproject.toml: change that, not this.\n"
 SERVER = "What the default start needs. No torch."
+STORAGE = ("boto3", "botocore", "jmespath", "s3transfer", "urllib3")
+"""The extra ``s3`` with what it brings along; tests use it too, so its pins are those of dev.txt."""
 DEV = "The server and what bin/test needs."
 NODE = "A full node: server, torch, faiss. No hashes: builds of torch differ by platform. Never faiss-cpu beside this."
 
@@ -49,10 +51,12 @@ def _compile_all(places: Places, *, upgrade: bool) -> int:
 
 
 def full_node(root: Path) -> str:
-    """Return the text of ``requirements.txt``: the server's pins and those of the extra ``gpu``."""
+    """Return the text of ``requirements.txt``: server, extra ``gpu``, and what ``s3`` needs."""
     pins = pinned((root / "requirements" / "server.txt").read_text())
+    tested = pinned((root / "requirements" / "dev.txt").read_text())
+    storage = [pin for pin in tested if pin.partition("==")[0] in STORAGE]
     extra = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]["gpu"]
-    return "\n".join([HEADER.format(words=NODE).rstrip("\n"), *sorted([*pins, *extra], key=str.lower)]) + "\n"
+    return "\n".join([HEADER.format(words=NODE).rstrip("\n"), *sorted([*pins, *extra, *storage], key=str.lower)]) + "\n"
 
 
 def pinned(text: str) -> list[str]:

@@ -117,7 +117,7 @@ def test_pause_stops_the_traffic_and_resume_goes_on(opened: Open, port: int, tmp
         window.wait("whole")
     assert window.offsets[parts] >= BLOCK
     assert stored(tmp_path) == gallery.read_bytes()
-    window.forgiven = ("423",)
+    window.forgiven = ("409", "423")
 
 
 def test_after_a_reload_the_file_is_chosen_again_and_goes_on(opened: Open, port: int, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_after_a_reload_the_file_is_chosen_again_and_goes_on(opened: Open, port:
         assert "All of it is here" in window.wait("whole").inner_text()
     assert window.offsets[parts] >= BLOCK
     assert stored(tmp_path) == gallery.read_bytes()
-    window.forgiven = ("423",)
+    window.forgiven = ("409", "423")
     assert page.locator("[name=gallery_upload]").input_value() == str(Upload.objects.get().public_id)
 
 
@@ -210,6 +210,7 @@ def test_a_line_that_is_cut_three_times_loses_no_byte(opened: Open, port: int, t
     window.forgiven = (
         "ERR_CONNECTION",
         "ERR_EMPTY_RESPONSE",
+        "409",
         "423",
     )
 
@@ -253,7 +254,7 @@ def test_everything_by_keyboard_alone(opened: Open, port: int, tmp_path: Path) -
         assert window.box().is_hidden()
         page.wait_for_timeout(2500)
     assert not Upload.objects.exists(), "what is removed does not stay on the server"
-    window.forgiven = ("423",)
+    window.forgiven = ("409", "423")
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_sent(opened: Open, tmp_path: Path) -> None:
@@ -281,6 +282,7 @@ def test_leaving_while_a_file_is_sent_asks_first(opened: Open, port: int, tmp_pa
         window.press("Remove")
     window.forgiven = (
         "ERR_CONNECTION",
+        "409",
         "423",
     )
 
@@ -311,7 +313,7 @@ def test_a_browser_that_cannot_hash_still_resumes(opened: Open, port: int, tmp_p
         window.wait("whole")
     assert window.offsets[parts] > 0
     assert hashlib.sha256(stored(tmp_path)).digest() == hashlib.sha256(gallery.read_bytes()).digest()
-    window.forgiven = ("423",)
+    window.forgiven = ("409", "423")
 
 
 def test_what_the_server_says_is_shown_and_can_be_tried_again(opened: Open, tmp_path: Path) -> None:
