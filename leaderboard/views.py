@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
 from uuid import UUID
 
 from csp.decorators import csp_update
@@ -10,6 +11,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from evaluator.rank_counts import SOLVED_AT
 from leaderboard.kits import kit_of
 from leaderboard.models import Entry, Split
 from leaderboard.selectors import board_query
@@ -19,6 +21,7 @@ from leaderboard.selectors.documents import document
 from leaderboard.selectors.entry import entry_page, visible_entry
 from leaderboard.selectors.home import home_page
 from leaderboard.selectors.ordering import Board, load_board
+from leaderboard.selectors.queries import QueryList, query_list
 
 
 @require_safe
@@ -60,6 +63,34 @@ def entry(request: HttpRequest, public_id: UUID) -> HttpResponse:
     except Entry.DoesNotExist:
         raise Http404("There is no such entry.") from None
     return render(request, "leaderboard/entry.html", {"page": entry_page(found, request.GET.get("subset", ""))})
+
+
+@require_safe
+def entry_queries(request: HttpRequest, public_id: UUID) -> HttpResponse:
+    """Show where the first right image of each query stands."""
+    found, queries = _queries(request, public_id)
+    asked = urlencode({"subset": queries.subset, "solved": queries.solved})
+    rows = queries.page(request.GET.get("page", ""))
+    context = {"entry": found, "list": queries, "rows": rows, "asked": asked, "k": SOLVED_AT}
+    return render(request, "leaderboard/queries.html", context)
+
+
+@require_safe
+def entry_queries_csv(request: HttpRequest, public_id: UUID) -> HttpResponse:
+    """Hand out the same rows, all of them, as CSV."""
+    _, queries = _queries(request, public_id)
+    name = f"queries-{public_id}.csv"
+    return HttpResponse(
+        queries.csv(), "text/csv; charset=utf-8", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+def _queries(request: HttpRequest, public_id: UUID) -> tuple[Entry, QueryList]:
+    try:
+        found = visible_entry(request.user, public_id)
+        return found, query_list(found, request.GET.get("subset", ""), request.GET.get("solved", ""))
+    except Entry.DoesNotExist:
+        raise Http404("There is no such list.") from None
 
 
 @require_safe
