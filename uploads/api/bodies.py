@@ -19,8 +19,8 @@ SILENCE_SECONDS = 30
 
 
 DROPPED_BYTES = 16 * 2**20
-DROPPED_SECONDS = 10
-"""How much of a refused part is read and dropped, and for how long."""
+DROPPED_SECONDS = 5
+"""How much of a refused part is read and dropped, and for how long; a silent sender is waited for as long again."""
 
 
 class Unread(BaseParser):
@@ -42,10 +42,10 @@ def length_of(request: HttpRequest) -> int:
     return int(given)
 
 
-def pieces(request: HttpRequest) -> Iterator[bytes]:
-    """Yield the body in small pieces. Raises ConnectionBroke where it ends too early."""
+def pieces(request: HttpRequest, patience: float = SILENCE_SECONDS) -> Iterator[bytes]:
+    """Yield the body in small pieces. Raises ConnectionBroke where it ends too early, or is silent for too long."""
     left = length_of(request)
-    _lose_patience(request)
+    _lose_patience(request, patience)
     while left:
         try:
             piece = request.read(min(READ_BYTES, left))
@@ -57,10 +57,10 @@ def pieces(request: HttpRequest) -> Iterator[bytes]:
         yield piece
 
 
-def _lose_patience(request: HttpRequest) -> None:
+def _lose_patience(request: HttpRequest, seconds: float) -> None:
     """Set the limit on silence; gunicorn's threads have none of their own."""
     if (socket := request.META.get("gunicorn.socket")) is not None:
-        socket.settimeout(SILENCE_SECONDS)
+        socket.settimeout(seconds)
 
 
 def drop_rest(request: HttpRequest) -> None:
@@ -70,7 +70,7 @@ def drop_rest(request: HttpRequest) -> None:
     """
     deadline, left = time.monotonic() + DROPPED_SECONDS, DROPPED_BYTES
     with suppress(ConnectionBroke, BadRequest):
-        for piece in pieces(request):
+        for piece in pieces(request, DROPPED_SECONDS):
             left -= len(piece)
             if left < 0 or time.monotonic() > deadline:
                 return
