@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import logging
 import os
 import re
 import subprocess
@@ -21,6 +22,8 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
+
+log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 5
 NO_GPU = "no GPU"
@@ -71,7 +74,7 @@ def device_here() -> str:
     """
     if importlib.util.find_spec("torch") is None:
         return NO_GPU
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
+    try:
         told = subprocess.run(  # noqa: S603 (our own words)
             [sys.executable, "-c", _LOOK],
             cwd=settings.BASE_DIR,
@@ -80,8 +83,10 @@ def device_here() -> str:
             capture_output=True,
             text=True,
         )
-        return told.stdout.strip() or NO_GPU
-    return ""
+    except (OSError, subprocess.SubprocessError) as error:
+        log.warning("what vectors are ranked on is not known: %s %s", error, getattr(error, "stderr", "") or "")
+        return ""
+    return told.stdout.strip() or NO_GPU
 
 
 class Heart:

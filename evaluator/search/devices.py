@@ -210,6 +210,15 @@ def faiss_gpus() -> int:
     return int(faiss.get_num_gpus()) if hasattr(faiss, "StandardGpuResources") else 0
 
 
+def gpu_names() -> list[str]:
+    """Return the names of the GPUs that torch sees; none where torch is not installed."""
+    if not has("torch"):
+        return []
+    import torch
+
+    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+
+
 def _gpus() -> list[str]:
     import torch
 
