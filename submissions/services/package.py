@@ -94,9 +94,13 @@ class Opener:
         return None if file is None else InRequest(file)
 
     def _uploaded(self, place: Field, named: str) -> Content | None:
-        """Return a finished upload, or the file that it has become: whoever repeats a request names it again."""
+        """Return a finished upload, or the file that it has become: whoever repeats a request names it again.
+
+        Only in the same role, in which it was looked at.
+        """
         try:
             became = SentFile.objects.filter(
+                role=place.role,
                 stored=resumable.stored_name(resumable.identity(named)),
                 submission__team=self._team,
                 removed_at=None,

@@ -6,6 +6,7 @@ import io
 import pickle
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,18 @@ def test_a_repeated_request_names_uploads_that_were_taken(
     assert (retry.submission, retry.created) == (first.submission, False)
 
 
+def test_an_upload_that_became_one_file_is_no_other(
+    send: Callable[..., Any], user: Any, files: dict[str, bytes]
+) -> None:
+    """It was looked at as what it was: vectors of gigabytes must not come in as a ranking, whose limit is smaller."""
+    made = whole_upload(user, files["gallery"])
+    others = {name: content for name, content in files.items() if name != "gallery"}
+    send(package=package(others, uploads={"gallery": str(made.public_id)}))
+    with pytest.raises(UploadRefused) as refusal:
+        send(package=Package(uploads={"multimodal": str(made.public_id)}))
+    assert "used already" in refusal.value.messages["multimodal"][0]
+
+
 def test_an_unfinished_or_foreign_upload_is_refused_and_kept(
     send: Callable[..., Any], user: Any, make_user: Any, files: dict[str, bytes]
 ) -> None:
@@ -224,6 +237,21 @@ def test_the_same_vectors_are_one_submission_unless_compared_otherwise(
     swapped = {**files, "text_only": files["image_only"], "image_only": files["text_only"]}
     assert send(package=package(swapped)).created
     assert first.created
+
+
+def test_vectors_that_were_deleted_are_sent_again_for_a_new_version(
+    send: Callable[..., Any], make_board: Any, board: Any, files: dict[str, bytes]
+) -> None:
+    """The page asks for them again where kept ranks do not cover a new version; it must not answer with the old one."""
+    first = send(package=package(files)).submission
+    work()
+    SentFile.objects.update(removed_at=timezone.now())
+    assert send(package=package(files)).submission == first, "on the version that it was scored on nothing is missing"
+    make_board(content=replace(board.content, version=2, texts=tuple(f"{text}!" for text in board.content.texts)))
+    again = send(package=package(files))
+    assert again.created
+    work()
+    assert again.submission.evaluations.filter(state="scored").exists()
 
 
 def test_vectors_by_form_with_a_choice_of_earlier_galleries(user: Any, board: Any, files: dict[str, bytes]) -> None:
