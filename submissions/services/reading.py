@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -78,12 +78,7 @@ def _read(run: Run, split: Split, folder: Path, keeper: LeaseKeeper) -> Reading:
         memory=settings.READ_MEMORY_BYTES,
         file_bytes=settings.UNPACKED_MAX_BYTES,
     )
-    try:
-        answer = sandbox.run(lambda: _parse(files, split, arrays), allowed, inner, keeper)
-    except sandbox.TooMuchMemory:
-        answer = too_costly("needs-memory", files, f"{settings.READ_MEMORY_BYTES // MIB:,} MiB of memory")
-    except sandbox.TooMuchTime:
-        answer = too_costly("needs-time", files, f"{settings.READ_SECONDS} s of processor time")
+    answer = in_child(lambda: _parse(files, split, arrays), allowed, inner, keeper, files)
     faults = tuple({"condition": run.condition, **fault} for fault in answer.get("faults", ()))
     return Reading(run, arrays, answer.get("format", ""), faults, answer.get("more", 0))
 
@@ -99,9 +94,25 @@ def _parse(files: Sequence[SentFile], split: Split, arrays: Path) -> dict[str, A
     return {"format": run.format}
 
 
-def too_costly(code: str, files: Sequence[SentFile], limit: str, remedy: str = "") -> dict[str, Any]:
-    """Return the fault of files that cannot be read within a limit."""
+def in_child(
+    work: sandbox.Work,
+    allowed: sandbox.Allowance,
+    folder: Path,
+    keeper: LeaseKeeper,
+    files: Sequence[SentFile],
+    remedies: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return what reading ``files`` in a child came to; what costs more than is allowed is a fault of theirs.
+
+    ``remedies``: code -> what to do about it, where that is another thing than for rankings.
+    """
+    try:
+        return sandbox.run(work, allowed, folder, keeper)
+    except sandbox.TooMuchMemory:
+        code, limit = "needs-memory", f"{(allowed.memory or 0) // MIB:,} MiB of memory"
+    except sandbox.TooMuchTime:
+        code, limit = "needs-time", f"{allowed.seconds} s of processor time"
     names = ", ".join(file.name for file in files)
-    words = remedy or FAULTS[code].remedy
-    fault = Fault(code, names, found=f"more than {limit}", expected=f"at most {limit}", remedy=words)
+    remedy = (remedies or {}).get(code, FAULTS[code].remedy)
+    fault = Fault(code, names, found=f"more than {limit}", expected=f"at most {limit}", remedy=remedy)
     return {"faults": [fault.as_dict()], "more": 0}

@@ -15,7 +15,7 @@ from evaluator.vectors import VectorFile, VectorLimits, read_embeddings
 from submissions import sandbox
 from submissions.models import SentFile, Submission
 from submissions.services.failures import LeaseKeeper
-from submissions.services.reading import MIB, PATIENCE, Reading, Verdict, runs_in_order, too_costly
+from submissions.services.reading import PATIENCE, Reading, Verdict, in_child, runs_in_order
 from uploads import services as uploads
 
 Role = SentFile.Role
@@ -23,8 +23,11 @@ Role = SentFile.Role
 GALLERY = "gallery"
 """What stands in place of the condition in a fault of the gallery's files."""
 _FORMATS = {b"\x93NUMPY": "npy vectors", b"PK": "npz vectors", b"PAR1": "Parquet vectors"}
-_MAPPED_TWICE = 2
-"""Mapped files count as memory where a limit is enforced, and rows in another order than the split's are a copy."""
+_COPIES = 5
+"""Times the bytes of the files that reading may take: mapped files count as memory where a limit is enforced, bfloat16
+is widened to twice its size, and rows in another order than the split's are a copy of that."""
+_LARGER = 2
+"""By how much an array may be larger than the largest file: bfloat16 once more."""
 _GIB = 2**30
 _REMEDY = {
     "needs-memory": (
@@ -69,7 +72,7 @@ class Sent:
             if condition in runs
         }
         gallery = self._vectors(paths, None, Role.GALLERY, Role.GALLERY_IDS)
-        limits = VectorLimits(array_bytes=_MAPPED_TWICE * settings.VECTORS_MAX_BYTES)
+        limits = VectorLimits(array_bytes=_LARGER * settings.VECTORS_MAX_BYTES)
         return read_embeddings(gallery, queries, split, similarity=self.similarity, limits=limits)
 
     def faults_of(self, error: SubmissionError) -> dict[str, Any]:
@@ -99,16 +102,12 @@ def read_vectors(submission: Submission, split: Split, folder: Path, keeper: Lea
     """Look at all vectors, in one child; nothing is kept of them but what they are."""
     sent = Sent.of(submission)
     seconds = settings.READ_SECONDS * (1 + sent.size // _GIB)
-    memory = settings.READ_MEMORY_BYTES + _MAPPED_TWICE * sent.size
+    memory = settings.READ_MEMORY_BYTES + _COPIES * sent.size
     allowed = sandbox.Allowance(seconds, PATIENCE * seconds, memory, largest_copy(sent))
-    try:
-        answer = sandbox.run(lambda: _look(sent, split, folder), allowed, folder, keeper)
-    except sandbox.TooMuchMemory:
-        answer = _too_costly("needs-memory", sent, f"{memory // MIB:,} MiB of memory")
-    except sandbox.TooMuchTime:
-        answer = _too_costly("needs-time", sent, f"{seconds} s of processor time")
+    answer = in_child(lambda: _look(sent, split, folder), allowed, folder, keeper, sent.files, _REMEDY)
     if faults := answer.get("faults"):
-        return Verdict([Reading(None, faults=tuple(faults), more=answer["more"])])
+        rows = tuple({"condition": "", **fault} for fault in faults)
+        return Verdict([Reading(None, faults=rows, more=answer["more"])])
     return Verdict([Reading(run, format=answer[run.condition]) for run in runs_in_order(submission)])
 
 
@@ -132,11 +131,6 @@ def format_of(path: Path) -> str:
     with path.open("rb") as opened:
         beginning = opened.read(16)
     return next((name for magic, name in _FORMATS.items() if beginning.startswith(magic)), "safetensors vectors")
-
-
-def _too_costly(code: str, sent: Sent, limit: str) -> dict[str, Any]:
-    answer = too_costly(code, sent.files, limit, _REMEDY[code])
-    return {**answer, "faults": [{"condition": "", **fault} for fault in answer["faults"]]}
 
 
 def removed_on(files: Iterable[SentFile]) -> str:
