@@ -18,10 +18,10 @@ from _house.problem import Problem, in_words
 
 DESCRIPTION = """
 Runs everything that must hold: formatting, linters, types, import contracts, templates, migrations, Django's checks,
-the API's schema, and all tests; those of submissions a second time on PostgreSQL and Redis, which it starts itself.
+the API's schema, and all tests; those of submissions and uploads again on PostgreSQL and Redis, which it starts itself.
 Arguments are handed to pytest, which then runs alone: `bin/test tests/web -k board`.
 """
-OTHER_STACK = "tests/submissions"
+OTHER_STACK = ("tests/submissions", "tests/uploads")
 QUICK = ("-m", "not slow and not browser")
 PRODUCTION = {
     "CIRBOARD_MODE": "production",
@@ -111,7 +111,7 @@ def _on_the_other_stack(places: Places) -> list[Outcome]:
             "CIRBOARD_TEST_DATABASE_URL": stack.enter_context(services.postgres()),
             "CIRBOARD_TEST_BROKER_URL": stack.enter_context(services.redis()),
         }
-        arguments = ("-m", "pytest", "-n", "auto", "--dist", "loadfile", OTHER_STACK)
+        arguments = ("-m", "pytest", "-n", "auto", "--dist", "loadfile", *OTHER_STACK)
         return [_run(places, Step("tests on PostgreSQL and Redis", arguments, urls), {})]
 
 

@@ -209,14 +209,22 @@ def test_the_status_is_for_everybody(board: Any) -> None:
     answer = Caller(None).get("/api/v1/status/")
     assert (answer.status_code, answer.json()["healthy"]) == (503, False)
     assert "No worker for queue cpu" in answer.json()["sentence"]
-    liveness.beat("cpu@here", ["cpu"])
-    assert Caller(None).get("/api/v1/status/").status_code == 200
+    liveness.beat("cpu@here", ["cpu"], liveness.NO_GPU)
+    told = Caller(None).get("/api/v1/status/")
+    assert told.status_code == 200
+    queues = {queue["queue"]: queue for queue in told.json()["queues"]}
+    assert set(queues) == {"cpu", "gpu"}
+    assert [worker["device"] for worker in queues["cpu"]["workers"]] == [liveness.NO_GPU]
+    assert queues["gpu"]["workers"] == []
 
 
 def test_the_description_of_the_api_is_valid(tmp_path: Any) -> None:
     from django.core.management import call_command
 
-    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yml"))
+    schema = tmp_path / "schema.yml"
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(schema))
+    described = schema.read_text()
+    assert all(f"/api/v1/{name}/:" in described for name in ("submissions", "uploads", "boards", "status"))
 
 
 @pytest.mark.parametrize("length", ["", "x", "-1", "9" * 30])

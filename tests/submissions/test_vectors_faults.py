@@ -155,11 +155,15 @@ def test_a_worker_without_gpu_takes_both_and_survives_kill_9_while_it_ranks(
     worker.start()
     try:
         dispatch.send_submission(sent.pk)
-        until(lambda: Evaluation.objects.filter(state__in=["scoring", "scored"]).exists())
+        until(lambda: Evaluation.objects.filter(state="scoring").exists(), every=0.005)
         worker.kill()
+        interrupted = Evaluation.objects.get()
+        assert (interrupted.state, interrupted.attempt) == ("scoring", 1), "it must be in the middle of it"
         worker.start()
         until(lambda: sweep() and Evaluation.objects.get().state == "scored", every=0.5)
     finally:
         worker.kill()
         current_app.control.purge()
-    assert Evaluation.objects.get().entry.scores.exists()
+    evaluation = Evaluation.objects.get()
+    assert evaluation.attempt > 1
+    assert evaluation.entry.scores.exists()
