@@ -160,9 +160,8 @@ def _limit(allowed: Allowance) -> None:
     seconds = allowed.seconds + int(used.ru_utime + used.ru_stime)
     _lower(resource.RLIMIT_CPU, seconds, seconds + 5)
     _lower(resource.RLIMIT_FSIZE, allowed.file_bytes, allowed.file_bytes)
-    if (
-        sys.platform == "linux" and allowed.memory is not None
-    ):  # elsewhere it counts what cannot be known here, or is not enforced
+    # Elsewhere than on Linux it counts what cannot be known here, or is not enforced.
+    if sys.platform == "linux" and allowed.memory is not None:
         memory = _address_space() + allowed.memory
         _lower(resource.RLIMIT_AS, memory, memory)
 

@@ -248,14 +248,8 @@ class QueueSerializer(serializers.Serializer):  # type: ignore[type-arg]  # gene
     workers = WorkerSerializer(many=True)
 
 
-class StatusSerializer(serializers.Serializer):  # type: ignore[type-arg]  # generic in the stubs only
-    """Whether work gets done."""
+class StatusSerializer(QueueSerializer):
+    """Whether work gets done, in all and by queue."""
 
-    healthy = serializers.BooleanField()
     sentence = serializers.CharField()
-    queue = serializers.CharField()
-    waiting = serializers.IntegerField()
-    working = serializers.IntegerField()
-    oldest = serializers.DateTimeField(allow_null=True)
-    workers = WorkerSerializer(many=True)
     queues = QueueSerializer(many=True)

@@ -4,13 +4,11 @@ here already. Each has a size and a digest, and can be kept.
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import Protocol, TypeAlias
 
 from django.core.files.storage import default_storage
@@ -18,13 +16,10 @@ from django.core.files.uploadedfile import UploadedFile
 
 from evaluator.digests import BlockDigest
 from submissions.models import SentFile
-from submissions.services import references
 from submissions.services.leftovers import UPLOADS
 from submissions.services.refusals import NotStored
 from uploads import services as resumable
 from uploads.models import Upload
-
-log = logging.getLogger(__name__)
 
 Posted: TypeAlias = "UploadedFile[bytes]"
 """A file as a request holds it."""
@@ -59,7 +54,7 @@ class InRequest:
 
     @property
     def name(self) -> str:
-        return shown_name(str(self.file.name or ""))
+        return resumable.shown_name(str(self.file.name or ""))
 
     @property
     def size(self) -> int:
@@ -86,7 +81,7 @@ class Resumed:
 
     @property
     def name(self) -> str:
-        return shown_name(self.upload.name)
+        return self.upload.name
 
     @property
     def size(self) -> int:
@@ -119,12 +114,6 @@ class SentBefore:
         return self.file.digest
 
 
-def shown_name(name: str) -> str:
-    """Return what of an author's file name is shown: without folders, printable, short."""
-    bare = PurePosixPath(name.replace("\\", "/")).name
-    return "".join(char for char in bare if char.isprintable())[-200:] or "file"
-
-
 def store(contents: Iterable[Content]) -> dict[Content, str]:
     """Write what came with the request to storage, in pieces, under names that say nothing.
 
@@ -150,11 +139,8 @@ def store(contents: Iterable[Content]) -> dict[Content, str]:
 def storing() -> Iterator[None]:
     """Turn what storage or the store of resumable uploads cannot do into NotStored, with a reference and a log."""
     try:
-        yield
-    except OSError as error:
-        reference = references.new()
-        log.exception("%s: an upload was not stored", reference)
-        raise NotStored(reference) from error
+        with resumable.storing():
+            yield
     except resumable.NotStored as failure:
         raise NotStored(failure.reference) from failure  # it has its log already
 

@@ -12,8 +12,9 @@ from django.db import DatabaseError, InterfaceError, OperationalError, close_old
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from accounts import references
 from submissions.sandbox import SandboxKilled
-from submissions.services import references, states
+from submissions.services import states
 from submissions.services.states import Claim, ClaimLost, Machine
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from pathlib import PurePosixPath
 from typing import Any
 
 from django.conf import settings
@@ -40,7 +39,7 @@ def metadata(headers: Any) -> tuple[str, str]:
     digest = pairs.get("digest", "").lower()
     if digest and not _DIGEST.fullmatch(digest):
         raise BadRequest("The digest in Upload-Metadata is 64 hexadecimal digits, written in base64.")
-    return _bare(pairs.get("filename", "")), digest
+    return pairs.get("filename", ""), digest
 
 
 def _text(key: str, value: str) -> str:
@@ -48,12 +47,6 @@ def _text(key: str, value: str) -> str:
         return base64.b64decode(value, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
         raise BadRequest(f"The value of {key[:40]!r} in Upload-Metadata is not UTF-8 text in base64.") from None
-
-
-def _bare(name: str) -> str:
-    """Return a name that is only ever shown: without folders, printable, short."""
-    last = PurePosixPath(name.replace("\\", "/")).name
-    return "".join(char for char in last if char.isprintable())[-200:]
 
 
 def checksum(headers: Any) -> Checksum | None:

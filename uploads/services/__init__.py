@@ -1,6 +1,8 @@
 """Rules and writes about uploads; what the other apps use of them."""
 
 from uploads.refusals import NoSuchUpload, NotStored, NotWhole
+from uploads.services.creation import shown_name
+from uploads.services.failures import storing
 from uploads.services.finishing import identity, take, whole
 from uploads.services.stored import discard, exists, fetch, head, stored_name
 from uploads.services.sweeping import sweep_expired
@@ -14,7 +16,9 @@ __all__ = [
     "fetch",
     "head",
     "identity",
+    "shown_name",
     "stored_name",
+    "storing",
     "sweep_expired",
     "take",
     "whole",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import PurePosixPath
 
 from django.conf import settings
 from django.db import transaction
@@ -23,6 +24,12 @@ MOST_UPLOADS = 100
 GIB = 2**30
 
 
+def shown_name(name: str) -> str:
+    """Return what of an author's file name is shown: without folders, printable, short. It is never a path."""
+    bare = PurePosixPath(name.replace("\\", "/")).name
+    return "".join(char for char in bare if char.isprintable())[-200:] or "file"
+
+
 def create(user: User, size: int, *, name: str = "", announced: str = "") -> Upload:
     """Begin an upload of ``size`` bytes for the user's team. ``announced``: the digest that its file has.
 
@@ -40,7 +47,7 @@ def create(user: User, size: int, *, name: str = "", announced: str = "") -> Upl
         public_id=identity,
         team=personal_team(user),
         user=user,
-        name=name or "file",
+        name=shown_name(name),
         size=size,
         announced=announced,
         stored=stored_name(identity),

@@ -22,5 +22,5 @@ def storing() -> Iterator[None]:
         yield
     except OSError as error:
         reference = references.new()
-        log.exception("%s: a part of an upload was not stored", reference)
+        log.exception("%s: a file was not stored", reference)
         raise NotStored(reference, full=error.errno in FULL) from error

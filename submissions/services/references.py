@@ -1,5 +1,0 @@
-"""Reference numbers, made where every app can reach them."""
-
-from accounts.references import new
-
-__all__ = ["new"]
