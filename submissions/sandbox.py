@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import gc
 import json
 import os
@@ -127,9 +128,9 @@ def _be_the_child(work: Work, allowed: Allowance, answer: Path, parent: int) -> 
         result = json.dumps(work())
         answer.write_text(result)
         code = 0
-    except MemoryError:
-        code = _OUT_OF_MEMORY
-    except BaseException:  # noqa: BLE001 (the child's outermost frame: its only way to tell what happened)
+    except BaseException as error:  # noqa: BLE001 (the child's outermost frame: its only way to tell what happened)
+        if isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM:
+            code = _OUT_OF_MEMORY
         with contextlib.suppress(OSError, MemoryError):
             answer.write_text(traceback.format_exc())
     finally:

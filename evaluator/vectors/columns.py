@@ -27,7 +27,9 @@ def read_parquet(path: Path, limits: VectorLimits) -> VectorTable:
     try:
         with pq.ParquetFile(path) as opened:
             _check_footer(opened, limits)
-            table = opened.read(columns=list(_NAMES))
+            table = opened.read(columns=list(_NAMES), use_threads=False)  # a stack each would count as memory
+    except MemoryError:  # Arrow's own is one of its errors as well
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableError("vector-damaged", found=str(error).partition("\n")[0]) from error
     ids, vectors = (table.column(name).combine_chunks() for name in _NAMES)

@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from evaluator.formats.source import UnreadableError
-from evaluator.vectors.source import VectorLimits, VectorTable, check_ids, check_matrix
+from evaluator.vectors.source import VectorLimits, VectorTable, check_ids, check_matrix, mapped
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _UNSOUND = (ValueError, TypeError, KeyError, SyntaxError, EOFError, struct.error, tokenize.TokenError, RecursionError)
@@ -88,7 +88,7 @@ def _refuse_size(size: int, header: _Header) -> None:
 def _mapped(path: Path, header: _Header, offset: int) -> NDArray[Any]:
     if not header.size:
         return np.empty(header.shape, header.dtype)
-    return np.memmap(path, header.dtype, "r", offset, header.shape, header.order)
+    return mapped(path, header.dtype, offset, header.shape, header.order)
 
 
 def _entries(archive: zipfile.ZipFile, limits: VectorLimits) -> dict[str, zipfile.ZipInfo]:

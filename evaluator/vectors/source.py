@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +39,20 @@ class VectorTable:
 
     matrix: Matrix  # (rows, d)
     ids: Sequence[object] | None
+
+
+def mapped(
+    path: Path, dtype: np.dtype[np.generic], offset: int, shape: tuple[int, ...], order: Literal["C", "F"] = "C"
+) -> NDArray[Any]:
+    """Return an array as it lies in a file. Raises OSError, and MemoryError where there is no room to map it, which
+    readers must not take for a damaged file.
+    """
+    try:
+        return np.memmap(path, dtype, "r", offset, shape, order)
+    except OSError as error:
+        if error.errno == errno.ENOMEM:
+            raise MemoryError from error
+        raise
 
 
 def check_matrix(shape: tuple[int, ...], dtype: np.dtype[np.generic], limits: VectorLimits) -> None:

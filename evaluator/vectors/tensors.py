@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evaluator.formats.source import UnreadableError
-from evaluator.vectors.source import Matrix, VectorLimits, VectorTable, check_matrix
+from evaluator.vectors.source import Matrix, VectorLimits, VectorTable, check_matrix, mapped
 
 _TYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
 _BFLOAT16 = "BF16"
@@ -79,8 +79,8 @@ def _matrix(path: Path, tensor: Mapping[str, Any], start: int, limits: VectorLim
         raise UnreadableError("vector-damaged", found=found, expected=f"{size:,} bytes within the file")
     if not size:
         return np.empty(shape, dtype=np.float32)
-    mapped: Matrix = np.memmap(path, stored, "r", start + first, shape)
-    return _widened(mapped) if name == _BFLOAT16 else mapped
+    matrix: Matrix = mapped(path, stored, start + first, shape)
+    return _widened(matrix) if name == _BFLOAT16 else matrix
 
 
 def _widened(halves: Matrix) -> Matrix:
