@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import socket
@@ -148,9 +149,9 @@ def _is_gone(pid: int) -> bool:
 @pytest.mark.django_db
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces the limit on memory")
 def test_a_file_that_needs_too_much_memory_is_its_authors_fault(send: Any, board: Any, settings: Any) -> None:
-    """A file above 32 MiB: what is smaller may lie in memory that the parent had freed, and then it does fit."""
+    """Far above what a parent may have freed: that the child has for nothing, and what is smaller does fit there."""
     settings.READ_MEMORY_BYTES = 2**24
-    content = b'{"0": ["a"' + b" " * (48 * 2**20) + b"]}"
+    content = gzip.compress(b'{"0": ["a"' + b" " * (180 * 2**20) + b"]}", 1)
     submission = send(runs={Condition.MULTIMODAL: [upload(content, "huge.json")]}).submission
     work()
     submission.refresh_from_db()

@@ -14,6 +14,7 @@ from sending import work
 from vectors.vector_writers import bfloat16
 from vectors_sent import npz, send_vectors, vectors_of, written
 
+from demo import circus_split
 from evaluator import scoring
 from evaluator.search import judged_ranks, top_k
 from evaluator.store import load_run
@@ -210,14 +211,14 @@ def test_the_child_that_looks_at_vectors_is_bounded(user: Any, make_board: Any, 
 
 def test_bfloat16_in_any_order_is_no_fault(user: Any, make_board: Any, tmp_path: Path, settings: Any) -> None:
     """Widened, then put into the split's order: five times the file. A gallery of a gigabyte was refused for that."""
-    board = make_board("circo")
+    board = make_board(content=circus_split())
     content, vectors = board.content, vectors_of(board.content, width=16_000)
     order = np.random.default_rng(1).permutation(len(content.images))
     mine = vectors[Condition.MULTIMODAL]
     gallery = tmp_path / "gallery.safetensors"
     bfloat16(gallery, mine.gallery[order], [content.images[at] for at in order])
     files = {"gallery": gallery, "multimodal": npz(mine.queries, content.query_ids, tmp_path / "queries.npz")}
-    settings.READ_MEMORY_BYTES = 24 * 2**20
+    settings.READ_MEMORY_BYTES = 2**20
     submission = done(send_vectors(user, board, files))
     assert (submission.state, submission.faults) == ("valid", [])
     assert submission.evaluations.get().state == "scored"
