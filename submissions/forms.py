@@ -118,8 +118,12 @@ class UploadForm(forms.Form):
         return {key: self.cleaned_data[key] for key in keys if self.cleaned_data[key] not in (None, "", [])}
 
     def note_refusal(self, messages: Mapping[str, Sequence[str]]) -> None:
-        """Put the service's objections next to their fields; what belongs to none goes on top."""
-        for name, lines in messages.items():
+        """Put the service's objections next to their fields; what belongs to none goes on top.
+
+        A field that has an error of its own keeps it alone.
+        """
+        for name in messages.keys() - self.errors.keys():
+            lines = messages[name]
             for line in lines:
                 self.add_error(name if name in self.fields else None, line)
 
@@ -198,10 +202,10 @@ class VectorsForm(UploadForm):
     def package(self) -> Package:
         return Package(
             kind=self.kind,
-            similarity=self.cleaned_data["similarity"],
+            similarity=self.cleaned_data.get("similarity", Similarity.COSINE),
             files=self.given_files,
             uploads={place.name: self.cleaned_data[place.upload] for place in self.places if self._named(place)},
-            gallery_digest=self.cleaned_data["gallery_digest"],
+            gallery_digest=self.cleaned_data.get("gallery_digest", ""),
         )
 
     def _named(self, place: Field) -> bool:

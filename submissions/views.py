@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import cast
 from uuid import UUID
 
@@ -30,7 +31,7 @@ from submissions.services import publication
 from submissions.services.evaluations import score_checked
 from submissions.services.package import takes_vectors
 from submissions.services.quota import quota_of
-from submissions.services.receipt import receive
+from submissions.services.receipt import receive, wrong_files
 from submissions.services.refusals import IllegalMove, NotStored, QuotaExceeded, SplitClosed, TooManyFree, UploadRefused
 from submissions.services.shape import is_oversized
 
@@ -59,6 +60,8 @@ def _upload(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     if request.method != "POST":
         return _form_page(request, board, form)
     if not form.is_valid():
+        with suppress(SplitClosed, NotStored):  # said once the rest is right
+            form.note_refusal(wrong_files(_user(request), board.split, form.package))
         return _form_page(request, board, form, 422)
     return _receive(request, board, form)
 

@@ -66,9 +66,8 @@ def receive(  # noqa: PLR0913 (all by name: what a form asks for)
     """Store an upload as a submission and have it checked after commit.
 
     Raises UploadRefused, SplitClosed, QuotaExceeded, TooManyFree or NotStored, and then nothing is kept, but resumable
-    uploads are, for another try. The same
-    bytes for the same method answer with the submission that is under way or scored, a repeated ``idempotency_key``
-    with its own.
+    uploads are, for another try. The same bytes for the same method answer with the submission that is under way or
+    scored, a repeated ``idempotency_key`` with its own.
     ``check_only`` is a dry run: the files are checked and not scored, and no quota is taken.
     """
     version = open_version(split)
@@ -89,6 +88,16 @@ def receive(  # noqa: PLR0913 (all by name: what a form asks for)
             user, team, version, name, paper_url, code_url, facts, idempotency_key, check_only, package, parts, digest
         )
     )
+
+
+def wrong_files(user: User, split: Split, package: Package) -> dict[str, list[str]]:
+    """Return field -> what is wrong with the files alone, where something else keeps them from being received.
+
+    Raises SplitClosed or NotStored.
+    """
+    opener = Opener(package, personal_team(user), open_version(split))
+    _opened(opener)
+    return opener.messages
 
 
 def _opened(opener: Opener) -> tuple[Part, ...]:

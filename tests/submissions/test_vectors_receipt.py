@@ -282,6 +282,19 @@ def test_the_form_says_faults_at_their_fields(user: Any, board: Any) -> None:
     assert "Choose the vectors of the gallery" in answer.content.decode()
 
 
+def test_the_form_says_what_is_wrong_with_files_beside_the_rest(user: Any, board: Any) -> None:
+    """Whoever forgot a field must not learn of a bad file only at the next try, with all of it sent again."""
+    client = Client()
+    client.force_login(user)
+    for page, content, words in (
+        (f"/submit/{board.split.slug}/embeddings/", npy(np.ones((2, 2))), "list of ids beside it"),
+        (f"/submit/{board.split.slug}/", b"%PDF-1.7", "This is a PDF"),
+    ):
+        shown = client.post(page, {"multimodal": SimpleUploadedFile("q", content)}).content.decode()
+        assert words in shown
+        assert "This field is required" in shown
+
+
 @pytest.mark.parametrize("hidden", [True, False])
 def test_boards_that_take_no_vectors_have_no_such_page(user: Any, make_board: Any, hidden: bool) -> None:
     board = make_board("circo", hidden_truth=True) if hidden else make_board("circo")
