@@ -122,8 +122,7 @@ class UploadForm(forms.Form):
 
         A field that has an error of its own keeps it alone.
         """
-        for name in messages.keys() - self.errors.keys():
-            lines = messages[name]
+        for name, lines in [(name, lines) for name, lines in messages.items() if name not in self.errors]:
             for line in lines:
                 self.add_error(name if name in self.fields else None, line)
 
