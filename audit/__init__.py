@@ -1,0 +1,1 @@
+"""Which queries a single modality solves: encoders, probes, pools, audit versions, and their pages."""
