@@ -94,6 +94,30 @@ def fit_key(split: Split) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def ranks_key(split: Split) -> str:
+    """Return a key that two splits share exactly when the ranks of one are those of the other.
+
+    It covers what a model sees and what is judged: queries, texts, references, images, galleries, judgments. Subsets,
+    groups and measures are left out: freezing SF′ and V′ makes no probe stale (decision 36).
+    """
+    whole = hashlib.sha256()
+    parts: list[object] = [
+        split.query_ids,
+        split.texts,
+        split.references,
+        split.images,
+        [gallery.pattern for gallery in split.galleries],
+        split.protocol.remove_reference,
+    ]
+    whole.update(json.dumps(parts, ensure_ascii=False).encode())
+    judged = (split.judgments.query, split.judgments.image, split.judgments.positive, split.judgments.negative)
+    for array in (split.gallery_of, *judged, *(gallery.images for gallery in split.galleries)):
+        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        whole.update(f"{little.dtype.str} {little.shape}\n".encode())
+        whole.update(little.tobytes())
+    return whole.hexdigest()
+
+
 def without_truth(split: Split) -> Split:
     """Return a copy for download where the truth is hidden: no judgment but image-set membership."""
     kept = split.judgments.member

@@ -32,11 +32,16 @@ class Condition(StrEnum):
 
 
 class Subset(StrEnum):
-    """A named selection of a split's queries: Full ⊇ SF ⊇ V (CIRCUS), All ⊇ Original (PinPoint)."""
+    """A named selection of a split's queries: Full ⊇ SF ⊇ V (CIRCUS), All ⊇ Original (PinPoint).
+
+    SF′ and V′ are what a later audit leaves of SF and V (decision 39).
+    """
 
     FULL = "Full"
     SF = "SF"
     V = "V"
+    SF_ROLLED = "SF′"
+    V_ROLLED = "V′"
     ALL = "All"
     ORIGINAL = "Original"
 
