@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "leaderboard",
     "uploads",
     "submissions",
+    "audit",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
