@@ -224,10 +224,18 @@ LEASE_SECONDS = whole("LEASE_SECONDS", 90, least=1)
 QUEUE_SECONDS = whole("QUEUE_SECONDS", 24 * 3600, least=60)
 """How long a submission or evaluation may wait for a worker before it becomes a failure of ours (decision 27)."""
 SWEEP_SECONDS = whole("SWEEP_SECONDS", 30, least=1)
+SWEEPS = ("submissions.services.sweep.sweep", "audit.services.sweep.sweep")
+"""What ``manage.py sweep`` and every worker's start run, in this order."""
 RESEND_SECONDS = whole("RESEND_SECONDS", 60, least=0)
 """A message sent that long ago, whose row still waits beside a living worker, may be lost: the sweep sends it again."""
 WORKER_SILENCE_SECONDS = 30
 """A worker that has not been heard of for so long counts as gone on the status page."""
+
+# ── Audit ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+IMAGES = Path(text("IMAGES", str(VAR / "images")))
+"""The pictures of splits, where the maintainer has them: one folder a split, named like its board."""
+AUDIT_SECONDS = whole("AUDIT_SECONDS", 7 * 24 * 3600, least=60)
+"""How long one attempt at running an encoder over a split may take. What it finished is kept."""
 
 # ── Celery ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 CELERY_BROKER_URL = text("BROKER_URL", "filesystem://localhost")
