@@ -1,0 +1,224 @@
+"""Models of the real architectures with a handful of random weights, saved as a publisher saves them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from evaluator.encoders.base import Picture, Query
+from evaluator.encoders.spec import Spec
+from evaluator.encoders.weights import folder_digest
+
+WORDS = ["same", "with", "dark", "skin", "tone", "a", "red", "dress", "find", "an", "image", "that", "matches", "dog"]
+COLOURS = ["navy", "tomato", "gold", "teal", "orchid", "white"]
+
+
+def spec_of(folder: Path, family: str, **options: Any) -> Spec:
+    """Return the spec of saved weights, in the state they are in."""
+    return Spec(folder.name, family, str(folder), folder_digest(folder), options=options)
+
+
+def pictures_in(folder: Path, count: int = 5) -> list[Picture]:
+    """Draw pictures of different sizes and contents."""
+    from PIL import Image, ImageDraw
+
+    folder.mkdir(exist_ok=True)
+    drawn = []
+    for number in range(count):
+        path = folder / f"{number}.png"
+        image = Image.new("RGB", (40 + 16 * number, 64 - 7 * number), COLOURS[number])
+        ImageDraw.Draw(image).ellipse((4, 4, 20 + 3 * number, 30), fill=COLOURS[number - 1])
+        image.save(path)
+        drawn.append(Picture(str(number), path))
+    return drawn
+
+
+def queries_of(pictures: list[Picture]) -> list[Query]:
+    """Return queries of different lengths over ``pictures``; the last has two of them."""
+    texts = ["same with dark skin tone", "a red dress", "dog", "find an image that matches a dog with a red dress", "a"]
+    queries = [
+        Query(str(number), (shown,), text, "find an image")
+        for number, (shown, text) in enumerate(zip(pictures, texts, strict=False))
+    ]
+    return [*queries, Query("two", tuple(pictures[:2]), "same dog", "find an image")]
+
+
+def recoloured(folder: Path, pictures: list[Picture]) -> list[Picture]:
+    """Draw pictures of the same sizes and another content."""
+    from PIL import Image
+
+    folder.mkdir(exist_ok=True)
+    drawn = []
+    for shown in pictures:
+        path = folder / f"{shown.id}.png"
+        Image.new("RGB", shown.open().size, "olive").save(path)
+        drawn.append(Picture(shown.id, path))
+    return drawn
+
+
+def _save_tokenizer(folder: Path, special: list[str], pad: str, **names: str) -> Any:
+    """Save a tokenizer of bytes, with some words in one piece."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(models.BPE({letter: at for at, letter in enumerate(letters)}, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in special])
+    tokenizer.add_tokens(WORDS)
+    saved = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=pad, **names)
+    saved.save_pretrained(folder)
+    return saved
+
+
+def save_clip(folder: Path, seed: int = 1) -> Path:
+    """Save a tiny CLIP."""
+    import torch
+    from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel
+
+    tokenizer = _save_tokenizer(folder, ["<|start|>", "<|end|>"], "<|end|>", bos_token="<|start|>", eos_token="<|end|>")
+    _end_texts(folder, tokenizer)
+    torch.manual_seed(seed)
+    text = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "max_position_embeddings": 40,
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    vision = {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "image_size": 32,
+        "patch_size": 8,
+    }
+    config = CLIPConfig(text_config=text, vision_config=vision, projection_dim=24)
+    CLIPModel(config).save_pretrained(folder)
+    CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(folder)
+    return folder
+
+
+def save_siglip(folder: Path, seed: int = 2) -> Path:
+    """Save a tiny SigLIP."""
+    import torch
+    from transformers import SiglipConfig, SiglipImageProcessorPil, SiglipModel
+
+    tokenizer = _save_tokenizer(folder, ["</s>"], "</s>", eos_token="</s>")
+    _end_texts(folder, tokenizer)
+    torch.manual_seed(seed)
+    text = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "max_position_embeddings": 24,
+        "projection_size": 32,
+    }
+    vision = {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "image_size": 32,
+        "patch_size": 8,
+    }
+    SiglipModel(SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
+    SiglipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    return folder
+
+
+def _end_texts(folder: Path, tokenizer: Any) -> None:
+    """Have a saved tokenizer put an end (and a beginning) around texts, as CLIP's does."""
+    from tokenizers import Tokenizer, processors
+
+    path = str(folder / "tokenizer.json")
+    changed = Tokenizer.from_file(path)
+    start = f"{tokenizer.bos_token}:0 " if tokenizer.bos_token else ""
+    ends = [token for token in (tokenizer.bos_token, tokenizer.eos_token) if token]
+    changed.post_processor = processors.TemplateProcessing(
+        single=f"{start}$A:0 {tokenizer.eos_token}:0",
+        special_tokens=[(token, tokenizer.convert_tokens_to_ids(token)) for token in ends],
+    )
+    changed.save(path)
+
+
+def save_qwen(folder: Path, kind: str, seed: int = 3) -> Path:
+    """Save a tiny Qwen2-VL, Qwen2.5-VL or Qwen3-VL, with the head for generation that published weights have."""
+    import torch
+
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>"]
+    tokenizer = _save_tokenizer(folder, [*special, "<|video_pad|>", "<emb>"], "<|endoftext|>", eos_token="<|im_end|>")
+    torch.manual_seed(seed)
+    model, images = _qwen_parts(kind, tokenizer)
+    model.save_pretrained(folder)
+    images.save_pretrained(folder)
+    return folder
+
+
+def _qwen_parts(kind: str, tokenizer: Any) -> tuple[Any, Any]:
+    import transformers
+
+    names = ("vision_start", "vision_end", "image", "video")
+    tokens = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
+    found = [tokenizer.convert_tokens_to_ids(token) for token in tokens]
+    ids = {f"{name}_token_id": number for name, number in zip(names, found, strict=True)}
+    text: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 2048,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]},
+    }
+    size = {"shortest_edge": 28 * 28, "longest_edge": 28 * 28 * 6}
+    patch = 14
+    if kind == "qwen2_vl":
+        vision = {"depth": 2, "embed_dim": 32, "hidden_size": 32, "num_heads": 2, "mlp_ratio": 2, "patch_size": 14}
+        config = transformers.Qwen2VLConfig(text_config=text, vision_config=vision, **ids)
+        model = transformers.Qwen2VLForConditionalGeneration(config)
+    elif kind == "qwen2_5_vl":
+        vision = {
+            "depth": 2,
+            "hidden_size": 32,
+            "out_hidden_size": 32,
+            "intermediate_size": 48,
+            "num_heads": 2,
+            "patch_size": 14,
+            "window_size": 56,
+            "fullatt_block_indexes": [1],
+        }
+        config = transformers.Qwen2_5_VLConfig(text_config=text, vision_config=vision, **ids)
+        model = transformers.Qwen2_5_VLForConditionalGeneration(config)
+    else:
+        patch = 16
+        vision = {
+            "depth": 2,
+            "hidden_size": 32,
+            "out_hidden_size": 32,
+            "intermediate_size": 48,
+            "num_heads": 2,
+            "patch_size": 16,
+            "num_position_embeddings": 64,
+            "deepstack_visual_indexes": [0, 1],
+        }
+        text |= {"head_dim": 8}
+        config = transformers.Qwen3VLConfig(text_config=text, vision_config=vision, **ids)
+        model = transformers.Qwen3VLForConditionalGeneration(config)
+    return model, transformers.Qwen2VLImageProcessorPil(size=size, patch_size=patch)
+
+
+def copied(source: Path, target: Path) -> Path:
+    """Copy saved weights, to be spoilt."""
+    shutil.copytree(source, target)
+    return target
