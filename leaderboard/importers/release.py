@@ -27,6 +27,10 @@ SHORTCUT_FREE = {
 }
 """Published sizes of SF by label; SF is their union."""
 
+SHORTCUT_SOLVABLE = "shortcut_solvable"
+SHORTCUTS = {"cirr": 3_485, "fashioniq": 1_934, "lasco": 11_613, "circo": 164}
+"""Published numbers of shortcuts: Full without SF."""
+
 VALIDATED = {
     "cirr": {COMPOSITION_REQUIRED: 147, UNRESOLVED: 156},
     "fashioniq": {COMPOSITION_REQUIRED: 368, UNRESOLVED: 218},
@@ -61,9 +65,14 @@ class TraceRow:
     """``lasco_q_test_...`` from the query file beside the trace; empty where that file is missing."""
 
 
+def audit_name(dataset: str) -> str:
+    """Return the name of the audit file, which LaSCo's release lacks."""
+    return f"shortcut_audit/retrieval_data_{dataset}_task7_aggregated_best_rank_mm_any.json"
+
+
 def read_gallery_paths(folders: Folders, dataset: str) -> tuple[str, ...] | None:
     """Return the gallery list of the audit file, as its paths; None where that file is not at hand."""
-    path = folders.find(f"shortcut_audit/retrieval_data_{dataset}_task7_aggregated_best_rank_mm_any.json")
+    path = folders.find(audit_name(dataset))
     if path is None:
         return None
     paths = read_object(path).texts("gallery_paths")
@@ -82,7 +91,7 @@ def read_lists(folders: Folders, dataset: str) -> Lists:
 
 def read_traces(folders: Folders, dataset: str) -> tuple[TraceRow, ...] | None:
     """Return every audited query by query_idx (shortcut_free and shortcut_solvable); None where a trace is missing."""
-    names = [_trace_name(dataset, label) for label in ("shortcut_free", "shortcut_solvable")]
+    names = [trace_name(dataset, label) for label in ("shortcut_free", SHORTCUT_SOLVABLE)]
     paths = [path for name in names if (path := folders.find(f"{name}.trace.csv")) is not None]
     if len(paths) < len(names):
         return None
@@ -91,7 +100,8 @@ def read_traces(folders: Folders, dataset: str) -> tuple[TraceRow, ...] | None:
     return tuple(sorted(rows, key=lambda row: row.index))
 
 
-def _trace_name(dataset: str, label: str) -> str:
+def trace_name(dataset: str, label: str) -> str:
+    """Return the name of the files about the queries of one label, without their endings."""
     return f"shortcut_free_subsets/{dataset}/{label}/mbeir_{dataset}_task7_test_multimodal"
 
 
@@ -121,7 +131,7 @@ def _native_ids(path: Path, rows: int) -> list[str]:
 
 def _read_shortcut_free(folders: Folders, dataset: str) -> tuple[Labelled | None, Mapping[int, str]]:
     table = folders.find(
-        f"{_trace_name(dataset, 'shortcut_free')}.trace.csv", f"croissant/exports/{dataset}_shortcut_free.csv"
+        f"{trace_name(dataset, 'shortcut_free')}.trace.csv", f"croissant/exports/{dataset}_shortcut_free.csv"
     )
     listed = folders.find(f"{dataset}_shortcut_free_query_indices.json")
     references: dict[int, str] = {}
