@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from submissions.subject import current_subject
+from leaderboard.subject import current_subject
 
 
 class SubjectFilter(logging.Filter):

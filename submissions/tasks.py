@@ -8,9 +8,9 @@ from celery import shared_task
 
 from leaderboard.models import Split
 from leaderboard.services.entries import refresh_comparisons
+from leaderboard.subject import about
 from submissions.models import Evaluation, Submission
 from submissions.services import evaluations, validation
-from submissions.subject import about
 
 log = logging.getLogger(__name__)
 

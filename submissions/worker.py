@@ -11,7 +11,7 @@ from django.db import DatabaseError, connections
 from submissions import liveness
 from submissions.services.dispatch import GPU, mend_broker
 from submissions.services.leftovers import remove_leftovers
-from submissions.services.sweep import sweep
+from submissions.services.sweep import sweep_all
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def say_hello(sender: Any, **_: Any) -> None:
     _hearts[sender.hostname] = heart = liveness.Heart(sender.hostname, queues, look)
     heart.start()
     try:
-        sweep()
+        sweep_all()
         remove_leftovers()
     except DatabaseError:
         log.exception("the sweep at the start of the worker broke off; the next one will do its work")

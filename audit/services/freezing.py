@@ -1,4 +1,4 @@
-"""Labels of an audit → SF′ and V′ of the split, beside the published lists, which stay as they are (decisions 4, 39)."""
+"""Labels of an audit → SF′ and V′ of its split, beside the published lists, which stay (decisions 4, 39)."""
 
 from __future__ import annotations
 

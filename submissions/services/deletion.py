@@ -15,8 +15,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from leaderboard.subject import about
 from submissions.models import Evaluation, SentFile, Submission
-from submissions.subject import about
 from uploads import services as uploads
 
 log = logging.getLogger(__name__)

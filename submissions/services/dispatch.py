@@ -16,8 +16,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from leaderboard.subject import about
 from submissions.models import Evaluation, Submission
-from submissions.subject import about
 
 log = logging.getLogger(__name__)
 

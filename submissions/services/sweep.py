@@ -15,13 +15,14 @@ from django.conf import settings
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from leaderboard.services.entries import stale_comparisons
+from leaderboard.subject import about
 from submissions import liveness
 from submissions.models import Submission
 from submissions.services import dispatch, failures, states
 from submissions.services.states import Claim, Machine
-from submissions.subject import about
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,11 @@ class Swept:
         return (
             f"taken back {self.taken_back}, failed {self.failed}, sent {self.sent}, boards to compare {self.compared}"
         )
+
+
+def sweep_all() -> list[object]:
+    """Run the sweep of every app (``settings.SWEEPS``); what each did prints as a line."""
+    return [import_string(name)() for name in settings.SWEEPS]
 
 
 def sweep() -> Swept:

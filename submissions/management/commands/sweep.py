@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connections
 
 from submissions.services.leftovers import remove_leftovers
-from submissions.services.sweep import sweep
+from submissions.services.sweep import sweep_all
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, loop: bool, **options: Any) -> None:
         if not loop:
-            self.stdout.write(str(sweep()))
+            self.stdout.write("\n".join(map(str, sweep_all())))
             remove_leftovers()
             return
         for turn in itertools.count():
@@ -39,7 +39,7 @@ class Command(BaseCommand):
 def _sweep_and_go_on(*, leftovers: bool) -> None:
     """Sweep; a database that is away for a while does not end the loop."""
     try:
-        sweep()
+        sweep_all()
         if leftovers:
             remove_leftovers()
     except DatabaseError:
