@@ -43,11 +43,27 @@ PROBLEMS = {
         "Put it into the folder of pictures under the image's id, with any common ending.",
     ),
     "picture-damaged": ("A picture could not be read", "Copy it again from the data set."),
+    "picture-ambiguous": (
+        "Several pictures could be one image",
+        "Keep one file for each image in the folder, or name it exactly like the image's id.",
+    ),
     "vectors-missing": ("A vector is not in the files", "Write a vector for every image, and for every query."),
     "vectors-shape": ("Vectors of another shape", "The encoder must give each input one vector of one dimension."),
     "vectors-not-finite": (
         "A vector is not finite",
         "Look for overflow: half precision may be too narrow for this model, float32 is not.",
+    ),
+    "vectors-zero": (
+        "A vector is zero",
+        "A cosine compares directions: the encoder must give every input one, a black picture and no text included.",
+    ),
+    "state-in-use": (
+        "Another process works in the state folder",
+        "Wait until it has ended, or give another folder; two never share one.",
+    ),
+    "state-unwritable": (
+        "The state folder cannot be written",
+        "Make room on the disk, or correct the permissions, and run it again: finished shards are kept.",
     ),
     "condition": ("The encoder cannot build this condition", "Declare in its spec how the condition is built."),
 }
