@@ -154,25 +154,61 @@ def _end_texts(folder: Path, tokenizer: Any) -> None:
 def save_qwen(folder: Path, kind: str, seed: int = 3) -> Path:
     """Save a tiny Qwen2-VL, Qwen2.5-VL or Qwen3-VL, with the head for generation that published weights have."""
     import torch
+    from transformers import Qwen2VLImageProcessorPil
 
-    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>"]
-    tokenizer = _save_tokenizer(folder, [*special, "<|video_pad|>", "<emb>"], "<|endoftext|>", eos_token="<|im_end|>")
+    marks = ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>", "<emb>"]
+    tokenizer = _save_chat_tokenizer(folder, marks)
+    names = ("vision_start_token_id", "vision_end_token_id", "image_token_id", "video_token_id")
+    ids = dict(zip(names, (tokenizer.convert_tokens_to_ids(mark) for mark in marks), strict=False))
     torch.manual_seed(seed)
-    model, images = _qwen_parts(kind, tokenizer)
-    model.save_pretrained(folder)
-    images.save_pretrained(folder)
+    _MODELS[kind](len(tokenizer), ids).save_pretrained(folder)
+    size = {"shortest_edge": 28 * 28, "longest_edge": 28 * 28 * 6}
+    Qwen2VLImageProcessorPil(size=size, patch_size=16 if kind == "qwen3_vl" else 14).save_pretrained(folder)
     return folder
 
 
-def _qwen_parts(kind: str, tokenizer: Any) -> tuple[Any, Any]:
-    import transformers
+def save_omni(folder: Path, prepared: Path, seed: int = 4) -> Path:
+    """Save a tiny thinker of Qwen2.5-Omni, and what prepares its inputs elsewhere, as E5-Omni is published."""
+    import torch
+    from transformers import (
+        Qwen2_5OmniThinkerConfig,
+        Qwen2_5OmniThinkerForConditionalGeneration,
+        Qwen2VLImageProcessorPil,
+    )
 
-    names = ("vision_start", "vision_end", "image", "video")
-    tokens = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
-    found = [tokenizer.convert_tokens_to_ids(token) for token in tokens]
-    ids = {f"{name}_token_id": number for name, number in zip(names, found, strict=True)}
-    text: dict[str, Any] = {
-        "vocab_size": len(tokenizer),
+    marks = [
+        "<|vision_bos|>",
+        "<|vision_eos|>",
+        "<|IMAGE|>",
+        "<|VIDEO|>",
+        "<|AUDIO|>",
+        "<|audio_bos|>",
+        "<|audio_eos|>",
+    ]
+    tokenizer = _save_chat_tokenizer(prepared, marks)
+    names = ("vision_start", "vision_end", "image", "video", "audio", "audio_start", "audio_end")
+    ids = {f"{name}_token_id": tokenizer.convert_tokens_to_ids(mark) for name, mark in zip(names, marks, strict=True)}
+    torch.manual_seed(seed)
+    audio = {"d_model": 16, "encoder_layers": 1, "encoder_attention_heads": 2, "encoder_ffn_dim": 16, "output_dim": 32}
+    config = Qwen2_5OmniThinkerConfig(
+        text_config=_text(len(tokenizer)),
+        vision_config=_VISION | {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [1]},
+        audio_config=audio,
+        **ids,
+    )
+    Qwen2_5OmniThinkerForConditionalGeneration(config).save_pretrained(folder)
+    Qwen2VLImageProcessorPil(size={"shortest_edge": 28 * 28, "longest_edge": 28 * 28 * 6}).save_pretrained(prepared)
+    return folder
+
+
+def _save_chat_tokenizer(folder: Path, marks: list[str]) -> Any:
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", *marks]
+    return _save_tokenizer(folder, special, "<|endoftext|>", eos_token="<|im_end|>")
+
+
+def _text(vocabulary: int) -> dict[str, Any]:
+    return {
+        "vocab_size": vocabulary,
         "hidden_size": 32,
         "intermediate_size": 48,
         "num_hidden_layers": 2,
@@ -180,42 +216,38 @@ def _qwen_parts(kind: str, tokenizer: Any) -> tuple[Any, Any]:
         "num_key_value_heads": 2,
         "max_position_embeddings": 2048,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]},
+        "bos_token_id": 0,
+        "eos_token_id": 0,
     }
-    size = {"shortest_edge": 28 * 28, "longest_edge": 28 * 28 * 6}
-    patch = 14
-    if kind == "qwen2_vl":
-        vision = {"depth": 2, "embed_dim": 32, "hidden_size": 32, "num_heads": 2, "mlp_ratio": 2, "patch_size": 14}
-        config = transformers.Qwen2VLConfig(text_config=text, vision_config=vision, **ids)
-        model = transformers.Qwen2VLForConditionalGeneration(config)
-    elif kind == "qwen2_5_vl":
-        vision = {
-            "depth": 2,
-            "hidden_size": 32,
-            "out_hidden_size": 32,
-            "intermediate_size": 48,
-            "num_heads": 2,
-            "patch_size": 14,
-            "window_size": 56,
-            "fullatt_block_indexes": [1],
-        }
-        config = transformers.Qwen2_5_VLConfig(text_config=text, vision_config=vision, **ids)
-        model = transformers.Qwen2_5_VLForConditionalGeneration(config)
-    else:
-        patch = 16
-        vision = {
-            "depth": 2,
-            "hidden_size": 32,
-            "out_hidden_size": 32,
-            "intermediate_size": 48,
-            "num_heads": 2,
-            "patch_size": 16,
-            "num_position_embeddings": 64,
-            "deepstack_visual_indexes": [0, 1],
-        }
-        text |= {"head_dim": 8}
-        config = transformers.Qwen3VLConfig(text_config=text, vision_config=vision, **ids)
-        model = transformers.Qwen3VLForConditionalGeneration(config)
-    return model, transformers.Qwen2VLImageProcessorPil(size=size, patch_size=patch)
+
+
+_VISION = {"depth": 2, "hidden_size": 32, "out_hidden_size": 32, "intermediate_size": 48, "num_heads": 2}
+
+
+def _qwen2(vocabulary: int, ids: dict[str, int]) -> Any:
+    from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration
+
+    vision = {"depth": 2, "embed_dim": 32, "hidden_size": 32, "num_heads": 2, "mlp_ratio": 2, "patch_size": 14}
+    return Qwen2VLForConditionalGeneration(Qwen2VLConfig(text_config=_text(vocabulary), vision_config=vision, **ids))
+
+
+def _qwen2_5(vocabulary: int, ids: dict[str, int]) -> Any:
+    from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+
+    vision = _VISION | {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [1]}
+    config = Qwen2_5_VLConfig(text_config=_text(vocabulary), vision_config=vision, **ids)
+    return Qwen2_5_VLForConditionalGeneration(config)
+
+
+def _qwen3(vocabulary: int, ids: dict[str, int]) -> Any:
+    from transformers import Qwen3VLConfig, Qwen3VLForConditionalGeneration
+
+    vision = _VISION | {"patch_size": 16, "num_position_embeddings": 64, "deepstack_visual_indexes": [0, 1]}
+    text = _text(vocabulary) | {"head_dim": 8}
+    return Qwen3VLForConditionalGeneration(Qwen3VLConfig(text_config=text, vision_config=vision, **ids))
+
+
+_MODELS = {"qwen2_vl": _qwen2, "qwen2_5_vl": _qwen2_5, "qwen3_vl": _qwen3}
 
 
 def copied(source: Path, target: Path) -> Path:
