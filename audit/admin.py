@@ -38,6 +38,7 @@ class EncoderForm(forms.ModelForm):  # type: ignore[type-arg]  # generic in the 
     """A model in one exact state."""
 
     family = forms.ChoiceField(choices=[(name, f"{name}: {family.summary}") for name, family in FAMILIES.items()])
+    source_url = forms.URLField(required=False, assume_scheme="https")
 
     class Meta:
         model = Encoder

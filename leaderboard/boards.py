@@ -214,6 +214,16 @@ BOARDS: tuple[BoardDefinition, ...] = (
         protocols.PINPOINT,
         "CC0",
     ),
+    BoardDefinition(
+        "demo-emoji",
+        "demo",
+        "Demo on emoji",
+        "Real pictures: every emoji of one font. “Same, with dark skin tone” needs picture and text; other texts name "
+        "the target, for the audit to find. `bin/audit-demo` takes the pictures.",
+        protocols.CIRCUS_SINGLE,
+        "Apache-2.0 (Noto Emoji)",
+        "https://github.com/googlefonts/noto-emoji",
+    ),
 )
 
 

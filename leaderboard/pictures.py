@@ -6,8 +6,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-_DRAWN = ("demo-circus", "demo-pinpoint")
-"""Boards whose pictures ``load_demo`` draws."""
+_MADE = {"demo-circus": "demo", "demo-pinpoint": "demo", "demo-emoji": "demo-emoji"}
+"""Board -> folder of the state folder in which ``load_demo`` draws its pictures, or ``audit_demo`` puts them."""
 
 
 def folder_of(slug: str) -> Path | None:
@@ -15,5 +15,5 @@ def folder_of(slug: str) -> Path | None:
     given = Path(settings.IMAGES) / slug
     if given.is_dir():
         return given
-    drawn = Path(settings.VAR) / "demo" / "images"
-    return drawn if slug in _DRAWN and drawn.is_dir() else None
+    made = Path(settings.VAR) / _MADE.get(slug, "nowhere") / "images"
+    return made if slug in _MADE and made.is_dir() else None

@@ -1,7 +1,7 @@
 """A pytest plugin: what a test needs of the machine, and the one rule about it.
 
 What is missing skips the test in plain sight; where ``CI`` is set it fails, since a suite that shrinks in silence
-proves nothing. Only torch and an accelerator may be missing there: no lean installation has them.
+proves nothing. Only an accelerator may be missing there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from _house import services
 
 ROOT = Path(__file__).resolve().parent.parent
-OPTIONAL = ("torch", "gpu")
+OPTIONAL = ("gpu",)
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -48,7 +48,7 @@ MARKS: dict[str, tuple[Callable[[], object], str]] = {
     "browser": (chromium_path, "Chromium was not found: install the package chromium"),
     "redis": (services.redis_server, "redis-server was not found: install the package redis-server"),
     "postgres": (services.postgres_binaries, "PostgreSQL's binaries were not found: install the package postgresql"),
-    "torch": (lambda: importlib.util.find_spec("torch"), "torch is not installed"),
+    "torch": (lambda: importlib.util.find_spec("torch"), "torch is not installed: bin/test does that"),
     "gpu": (has_accelerator, "there is no accelerator"),
 }
 

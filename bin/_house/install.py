@@ -14,7 +14,12 @@ from _house.problem import Problem
 from _house.stamps import Stamps, digest
 
 INSTALL_BYTES = 1500 * MEBIBYTE
-"""What the largest installation needs while pip unpacks it."""
+"""What the server, or everything that tests need of it, takes while pip unpacks it."""
+TORCH_BYTES = 6000 * MEBIBYTE
+"""The same where torch comes with its CUDA libraries."""
+COMPLETE = ("server", "dev")
+"""Files that name everything, with hashes. Others leave to pip what their packages bring along: with torch, that
+differs by platform."""
 
 WRONG_HASH = "THESE PACKAGES DO NOT MATCH THE HASHES"
 """What pip says of a package that is another one, and just as well of one whose transfer broke off."""
@@ -55,7 +60,7 @@ def ensure(places: Places, requirements: str) -> None:
     wanted = digest([file], sys.version_info[:2])
     if works and stamps.has(requirements, wanted):
         return
-    require_space(places.venv.parent, INSTALL_BYTES)
+    require_space(places.venv.parent, INSTALL_BYTES if requirements in COMPLETE else TORCH_BYTES)
     if not works:
         _make(places)
     _install(places, file)
@@ -106,7 +111,9 @@ def _install(places: Places, file: Path) -> None:
     )
     log = places.logs / "install.log"
     command = [str(places.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    command += ["--no-deps", "-r", str(file)]  # the file is complete: a resolver could only look for what is newer
+    command += ["-r", str(file)]
+    if file.stem in COMPLETE:
+        command.append("--no-deps")  # a resolver could only look for what is newer
     failed = _run(command, log, total)
     if failed and WRONG_HASH in log.read_text():
         print("A package did not arrive as it was pinned; fetching it once more", flush=True)

@@ -71,7 +71,8 @@ CHECKS = (
 def main(arguments: Sequence[str]) -> int:
     """Run the command. Returns its exit status."""
     parser = argparse.ArgumentParser("bin/test", description=DESCRIPTION, allow_abbrev=False)
-    parser.add_argument("--fast", action="store_true", help="leave out slow and browser tests and the second stack")
+    told = "leave out slow and browser tests and the second stack, and do without torch where it is not installed"
+    parser.add_argument("--fast", action="store_true", help=told)
     options, for_pytest = parser.parse_known_args(arguments)
     return in_words(lambda: _run_all(Places.here(), fast=options.fast, for_pytest=for_pytest))
 
@@ -87,6 +88,8 @@ def plan(*, fast: bool, for_pytest: Sequence[str]) -> list[Step]:
 def _run_all(places: Places, *, fast: bool, for_pytest: Sequence[str]) -> int:
     places.make()
     install.ensure(places, "dev")
+    if not fast:
+        install.ensure(places, "encoders")
     *checks, tests = plan(fast=fast, for_pytest=for_pytest)
     with tempfile.TemporaryDirectory(prefix="cirboard-checks-") as state:
         outcomes = [_run(places, step, {"CIRBOARD_VAR": state}) for step in checks]

@@ -26,6 +26,10 @@ def test_own_skip():
 def test_redis():
     assert True
 
+@pytest.mark.gpu
+def test_accelerator():
+    assert True
+
 @pytest.mark.torch
 def test_torch():
     pytest.importorskip("surely_not_installed")
@@ -39,7 +43,7 @@ def test_state():
 def run(tmp_path: Path, **variables: str) -> str:
     """Run the inner tests on a machine that has neither Redis nor the data folder."""
     (tmp_path / "test_inner.py").write_text(INNER)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    redis: x\n    torch: x\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    redis: x\n    torch: x\n    gpu: x\n")
     paths = os.pathsep.join(str(ROOT / folder) for folder in ("", "tests", "bin"))
     kept = {name: value for name, value in os.environ.items() if name not in ("CI", "PATH", "DJANGO_SETTINGS_MODULE")}
     environment = {
@@ -63,14 +67,14 @@ def run(tmp_path: Path, **variables: str) -> str:
 
 def test_on_a_persons_machine_it_skips_with_the_reason(tmp_path: Path) -> None:
     output = run(tmp_path)
-    assert "1 passed, 4 skipped" in output
+    assert "1 passed, 5 skipped" in output
     assert "set CIRBOARD_DATA" in output
     assert "install the package redis-server" in output
 
 
-def test_in_ci_it_fails_except_for_torch(tmp_path: Path) -> None:
+def test_in_ci_it_fails_except_for_an_accelerator(tmp_path: Path) -> None:
     output = run(tmp_path, CI="true")
-    assert "1 failed, 1 passed, 1 skipped, 2 errors" in output
+    assert "2 failed, 1 passed, 1 skipped, 2 errors" in output
     assert "a skip is a failure where CI is set" in output
     assert "skipped in CI" in output
 
@@ -88,7 +92,7 @@ def test_no_migration_is_missing_or_nameless() -> None:
     from django.db.migrations.loader import MigrationLoader
 
     loader = MigrationLoader(connection)
-    for app in ("accounts", "leaderboard", "submissions"):
+    for app in ("accounts", "leaderboard", "uploads", "submissions", "audit"):
         assert len(loader.graph.leaf_nodes(app)) == 1, f"{app}'s migrations are not one line"
         names = [name for owner, name in loader.disk_migrations if owner == app]
         assert not [name for name in names if "_auto_" in name], "a migration's name says what it does"
