@@ -71,7 +71,7 @@ def make_version(
 
 
 @lru_cache(maxsize=8)
-def _labelling(pk: int) -> Labelling:
+def _labelling(pk: int, digest: str) -> Labelling:
     audit = AuditVersion.objects.select_related("version__split").get(pk=pk)
     known = {encoder.slug: encoder for encoder in Encoder.objects.filter(slug__in=_slugs(audit))}
     return label([probes.member(known[slug], audit.version) for slug in _slugs(audit)], audit.k)
@@ -79,7 +79,7 @@ def _labelling(pk: int) -> Labelling:
 
 def labelling_of(audit: AuditVersion) -> Labelling:
     """Return the labelling that an audit version is, from the probes of the members it had. Cached: both are frozen."""
-    return _labelling(audit.pk)
+    return _labelling(audit.pk, audit.digest)
 
 
 def planted_of(split: Split) -> Mapping[str, str] | None:
