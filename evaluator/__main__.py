@@ -1,4 +1,4 @@
-"""``python -m evaluator check | score | ranks``: a participant gets the server's own verdict at home."""
+"""``python -m evaluator check | score | ranks | audit``: a participant gets the server's own verdict at home."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from evaluator import __version__, bundle
-from evaluator.cli import reports, tables, vectors
+from evaluator.cli import audit, reports, tables, vectors
 from evaluator.cli.progress import ProgressBar
+from evaluator.encoders import EncoderError
 from evaluator.errors import EvaluatorError, FaultList, SubmissionError
 from evaluator.formats import DEFAULT, SourceFile, read_run
 from evaluator.scoring import score
@@ -25,21 +26,25 @@ A ranking file is JSON, JSON lines, CSV or a TREC run, plain, as .gz or as a .zi
 the content. For CIRR give both files of its server. A judged-ranks file, as the command ranks writes it from vectors,
 may stand in its place; with --gallery, score takes vectors of the queries instead. BUNDLE is the split as one file,
 from the split kit on its page.
-Exit status: 0 valid, 1 invalid, 2 wrong usage, or a file that cannot be read or written."""
+Exit status: 0 valid, 1 invalid, 2 wrong usage, or a file that cannot be read or written,
+3 an encoder that cannot go on."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     options = _parser().parse_args(arguments)
     try:
-        status, report = _verdict(options)
+        status, report = audit.run(options) if options.command == "audit" else _verdict(options)
+    except EncoderError as error:
+        _complain(str(error))
+        return audit.ENCODER
     except EvaluatorError as error:
         return _complain(str(error))
     except OSError as error:
         return _complain(f"cannot read {error.filename}: {error.strerror}")
     except KeyboardInterrupt:
         return INTERRUPTED
-    return _say(report) or status
+    return (_say(report) if report else VALID) or status
 
 
 def _verdict(options: argparse.Namespace) -> tuple[int, str]:
@@ -118,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     marks.add_argument("--breakdowns", action="store_true", help=told)
     vectors.add_options(marks, required=False)
     vectors.add_options(ranks, required=True)
+    audit.add_parser(commands)
     ranks.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the files go")
     return parser
 

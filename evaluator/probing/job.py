@@ -59,6 +59,11 @@ class Job:
         """The images that are in a gallery, ascending: only they are encoded."""
         return np.unique(np.concatenate([gallery.images for gallery in self.split.galleries])).astype(np.intp)
 
+    @property
+    def inputs(self) -> int:
+        """How many pictures and queries its probes encode, each query once for each condition."""
+        return len(self.rows) + len(Condition) * len(self.split)
+
     @cached_property
     def _encoder(self) -> str:
         return _key(self.spec.fingerprint, *_named_files(self.spec.options, self.folder or Path()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
@@ -22,6 +21,8 @@ def held(state: Path) -> Iterator[None]:
 
     The file stays when the lock is gone: to remove it would let two processes lock two files of one name.
     """
+    import fcntl  # noqa: PLC0415 POSIX alone has it, and who checks a ranking elsewhere needs no lock
+
     with writing(state):
         state.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(state / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

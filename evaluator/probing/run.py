@@ -54,7 +54,7 @@ def run(
         return finished
     facts = {"card": describe(encoder), **(facts or {})}
     job.write_record(finished=False, **facts)
-    pace = Pace(len(job.rows) + len(Condition) * len(job.split), progress)
+    pace = Pace(job.inputs, progress)
     gallery, queries = _encoded(encoder, job, pace)
     began = time.monotonic()
     ranks = rank_conditions(
