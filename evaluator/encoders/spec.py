@@ -13,6 +13,8 @@ from evaluator.encoders.problems import EncoderError
 
 _TEXTS = ("name", "family", "model", "revision", "licence")
 _REQUIRED = ("name", "family", "model", "revision")
+PACE = ("key", "together", "requests_per_minute", "timeout_seconds", "tries", "first_wait_seconds")
+"""Options that say how an API is called: no vector depends on them, so results stay good when they change."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,9 @@ class Spec:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over everything that decides vectors; its name and licence do not."""
+        """SHA-256 over everything that decides vectors; its name, its licence and :data:`PACE` do not."""
         row = {name: value for name, value in self.as_dict().items() if name not in ("name", "licence")}
+        row["options"] = {name: value for name, value in self.options.items() if name not in PACE}
         return hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()
 
     def option(self, name: str, default: Any, *kinds: type) -> Any:

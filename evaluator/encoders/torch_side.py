@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import pickle
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from evaluator.encoders.base import Picture
+from evaluator.encoders.batching import Batches, lacks_memory
 from evaluator.encoders.problems import EncoderError
 from evaluator.types import VectorArray
 
@@ -23,11 +22,8 @@ if TYPE_CHECKING:
 
     from evaluator.encoders.registry import Opening
 
-Item = TypeVar("Item")
-
 _READERS = 8
 """Threads that decode pictures: decoding leaves Python's lock, and a disk answers several at once."""
-_NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "alloc_failed", "cannot allocate memory")
 _CUT_FILE = ("pytorchstreamreader", "invalid header", "unexpected eof", "corrupt", "storage has wrong byte size")
 _NO_FILE = ("no file named", "does not appear to have", "no such file", "can't load", "couldn't find")
 
@@ -134,14 +130,6 @@ def _code(error: BaseException) -> str:
     return "weights-other"
 
 
-def lacks_memory(error: BaseException) -> bool:
-    """Whether an error says that there is too little memory, on a device or on the host."""
-    said = str(error).lower()
-    return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and any(part in said for part in _NO_MEMORY)
-    )
-
-
 def _said(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines or [type(error).__name__])[0][:300]
@@ -165,38 +153,3 @@ def check_loaded(model: str, report: dict[str, Any]) -> None:
     missing = sorted([*report.get("missing_keys", ()), *(row[0] for row in report.get("mismatched_keys", ()))])
     if missing:
         raise EncoderError("weights-other", f"{model} lacks {len(missing)} of the model's weights, {missing[0]} first")
-
-
-class Batches:
-    """Inputs in batches that halve where memory runs out, and stay that small: the next batch would fail as well."""
-
-    def __init__(self, size: int, release: Callable[[], None] = lambda: None) -> None:
-        self.size = size
-        self._release = release
-
-    def run(self, items: Sequence[Item], compute: Callable[[Sequence[Item]], VectorArray]) -> VectorArray:
-        """Return what ``compute`` gives for all items, a row each. Raises EncoderError where even one is too much."""
-        rows: list[VectorArray] = []
-        done = 0
-        while done < len(items):
-            part = items[done : done + self.size]
-            found = self._try(part, compute)
-            if found is not None:
-                rows.append(found)
-                done += len(part)
-            elif len(part) == 1:
-                raise EncoderError("out-of-memory", "a single input does not fit")
-            else:
-                self.size = max(1, len(part) // 2)
-                self._release()
-        return np.concatenate(rows) if rows else np.empty((0, 0), dtype=np.float32)
-
-    @staticmethod
-    def _try(part: Sequence[Item], compute: Callable[[Sequence[Item]], VectorArray]) -> VectorArray | None:
-        """Return the rows; None without memory for them, and nothing left that holds on to any."""
-        try:
-            return compute(part)
-        except (MemoryError, RuntimeError) as error:
-            if lacks_memory(error):
-                return None
-            raise
