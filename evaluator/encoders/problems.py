@@ -47,6 +47,10 @@ PROBLEMS = {
         "Several pictures could be one image",
         "Keep one file for each image in the folder, or name it exactly like the image's id.",
     ),
+    "vectors-file": (
+        "A file of vectors could not be read",
+        "Give the path of a .npz, .npy, .safetensors or Parquet file with vectors and ids; docs/formats.md has each.",
+    ),
     "vectors-missing": ("A vector is not in the files", "Write a vector for every image, and for every query."),
     "vectors-shape": ("Vectors of another shape", "The encoder must give each input one vector of one dimension."),
     "vectors-not-finite": (
