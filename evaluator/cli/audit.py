@@ -141,7 +141,7 @@ def _device(options: argparse.Namespace, spec: Spec) -> str:
 
 def _watch_parent() -> None:
     """End this process, whatever it does, when whoever started it is gone; shards that are finished stay."""
-    while sys.stdin.buffer.read(4096):
+    while os.read(0, 4096):  # not sys.stdin: a thread that waits in its buffer is fatal when the interpreter ends
         pass
     os._exit(_ORPHANED)
 

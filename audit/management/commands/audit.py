@@ -74,7 +74,7 @@ class Command(BaseCommand):
         encoder, version = _encoder(options["encoder"]), _version(options["split"])
         send = bool(options["queue"])
         job, created = jobs.enqueue(encoder, version, dtype=options["dtype"], batch=options["batch"], send=send)
-        if send or not created:
+        if send or job.state == Job.State.RUNNING:
             self.stdout.write(f"Job {job.pk}: {job.get_state_display()}{'' if created else ', under way already'}.")
             return
         with ProgressBar(sys.stderr, encoder.name) as bar:
