@@ -170,8 +170,9 @@ def test_an_audit_of_other_queries_cannot_be_frozen(audited: tuple[Any, Any], ve
 
 def test_entries_are_scored_on_the_rolled_subsets(audited: tuple[Any, Any], version: Any) -> None:
     """The evaluator takes SF′ and V′ like any subset, intervals and Composition Gap included."""
-    from audit.services.freezing import freeze
     from audits_made import judged_of
+
+    from audit.services.freezing import freeze
     from evaluator.scoring import score
     from evaluator.types import Condition, Subset
     from leaderboard import bundles
