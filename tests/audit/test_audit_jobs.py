@@ -1,4 +1,4 @@
-"""A job runs the evaluator's command in a child; whatever happens, its row says how it ended and nothing is done twice."""
+"""A job runs the evaluator's command in a child; whatever happens, its row says how it ended."""
 
 from __future__ import annotations
 

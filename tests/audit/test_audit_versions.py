@@ -1,4 +1,4 @@
-"""Pools label splits; a newer version stands beside the older one; freezing rolls SF and V forward (decisions 36-40)."""
+"""Pools label splits; a newer version stands beside the older one; freezing rolls SF and V forward."""
 
 from __future__ import annotations
 
