@@ -44,6 +44,7 @@ class DualEncoder:
         self._fusion = Fusion.of(spec)
         weights = find_weights(spec.model, spec.revision, opening.folder)
         self._kind = weights.check_type(KINDS)
+        weights.check_tokenizer()
         self._side = open_side(opening)
         with loading(weights.name):
             self._model, self._tokenizer, self._images = _load(str(weights.folder), self._side, weights.name)

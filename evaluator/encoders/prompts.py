@@ -8,7 +8,7 @@ control tokens are taken out before.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,6 +90,19 @@ class Prompts:
         """Return the prompt of an image of the gallery."""
         template = self.gallery or self.query_picture or self.query
         return _filled(template, {"pictures": self.picture})
+
+
+def control_tokens(tokenizer: Any) -> list[str]:
+    """Return what a tokenizer takes for more than words, the longest first."""
+    added = getattr(tokenizer, "added_tokens_decoder", {}).values()
+    return sorted({str(token) for token in added if token.special}, key=len, reverse=True)
+
+
+def cleaned(text: str, control: Sequence[str]) -> str:
+    """Return a query's words without control tokens: one would ask for a picture that is not there, or end a turn."""
+    for token in control:
+        text = text.replace(token, " ")
+    return text
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:

@@ -24,7 +24,7 @@ from typing import Any
 from evaluator.encoders.base import Card, Picture, Query
 from evaluator.encoders.conditions import USUAL
 from evaluator.encoders.problems import EncoderError
-from evaluator.encoders.prompts import IMAGE, PROMPT_OPTIONS, Prompts
+from evaluator.encoders.prompts import IMAGE, PROMPT_OPTIONS, Prompts, cleaned, control_tokens
 from evaluator.encoders.registry import Opening
 from evaluator.encoders.shaping import check_options, shortened, unit
 from evaluator.encoders.spec import Spec
@@ -51,6 +51,7 @@ class VisionLanguageEncoder:
         weights = find_weights(spec.model, spec.revision, opening.folder)
         kind = weights.check_type(KINDS)
         prepared = _processor(spec, opening, weights)
+        prepared.check_tokenizer()
         self._side = open_side(opening)
         with loading(weights.name):
             self._model = _load(kind, weights, self._side)
@@ -90,12 +91,12 @@ class VisionLanguageEncoder:
         return self._vectors([prompt] * len(pictures), [(picture,) for picture in pictures])
 
     def _queries(self, queries: Sequence[Query]) -> VectorArray:
-        clean = self._inputs.clean
-        prompts = [
-            self._prompts.for_query(len(query.pictures), clean(query.text), clean(query.instruction))
-            for query in queries
-        ]
+        prompts = [self._asked(query) for query in queries]
         return self._vectors(prompts, [query.pictures for query in queries])
+
+    def _asked(self, query: Query) -> str:
+        words = [cleaned(text, self._inputs.control) for text in (query.text, query.instruction)]
+        return self._prompts.for_query(len(query.pictures), *words)
 
     def _vectors(self, prompts: Sequence[str], pictures: Sequence[tuple[Picture, ...]]) -> VectorArray:
         inputs = self._inputs.of(prompts, pictures, self._side)
@@ -125,20 +126,13 @@ class Inputs:
         self._image_id = config.image_token_id
         self._image = str(self._tokenizer.convert_ids_to_tokens(self._image_id))
         self._token_id = self._id_of(prompts.token) if prompts.pooling == "token" else -1
-        tokens = [str(token) for token in self._tokenizer.added_tokens_decoder.values() if token.special]
-        self._control = sorted({*tokens, self._image, IMAGE}, key=len, reverse=True)
+        self.control = [IMAGE, self._image, *control_tokens(self._tokenizer)]
 
     def _id_of(self, token: str) -> int:
         found: Any = self._tokenizer.convert_tokens_to_ids(token)
         if found is None or found == self._tokenizer.unk_token_id:
             raise EncoderError("spec", f"the tokenizer has no token {token}")
         return int(found)
-
-    def clean(self, text: str) -> str:
-        """Return a query's words without what the tokenizer would take for control tokens."""
-        for token in self._control:
-            text = text.replace(token, " ")
-        return text
 
     def of(self, prompts: Sequence[str], pictures: Sequence[tuple[Picture, ...]], side: Side) -> dict[str, Any]:
         """Return ids (b, n) padded on the right, their mask, and the patches of all pictures, on the device."""

@@ -16,6 +16,14 @@ from evaluator.digests import digest_of_file
 from evaluator.encoders.problems import EncoderError
 
 _BRANCHES = ("main", "master", "HEAD")
+_TOKENIZERS = (
+    "tokenizer.json",
+    "vocab.json",
+    "vocab.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
+)
 _WANTED = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja", "*.py"]
 _OLD = ["*.bin"]
 _UNWANTED = ["onnx/*", "openvino/*", "training_args.bin", "optimizer.bin"]
@@ -49,6 +57,11 @@ class Weights:
         if kind not in known:
             raise EncoderError("weights-other", f"{kind}; this family loads {', '.join(known)}")
         return str(kind)
+
+    def check_tokenizer(self) -> None:
+        """Refuse a folder without one: transformers makes an empty one up, which reads nothing. Raises EncoderError."""
+        if not any(path.name in _TOKENIZERS for path in self.folder.rglob("*")):
+            raise EncoderError("weights-missing", f"{self.name} has no tokenizer: {', '.join(_TOKENIZERS)}")
 
 
 def find_weights(model: str, revision: str, start: Path | None = None) -> Weights:

@@ -57,7 +57,7 @@ def recoloured(folder: Path, pictures: list[Picture]) -> list[Picture]:
     return drawn
 
 
-def _save_tokenizer(folder: Path, special: list[str], pad: str, **names: str) -> Any:
+def _save_tokenizer(folder: Path, special: list[str], pad: str, **names: Any) -> Any:
     """Save a tokenizer of bytes, with some words in one piece."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
@@ -78,7 +78,9 @@ def save_clip(folder: Path, seed: int = 1) -> Path:
     import torch
     from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel
 
-    tokenizer = _save_tokenizer(folder, ["<|start|>", "<|end|>"], "<|end|>", bos_token="<|start|>", eos_token="<|end|>")
+    tokenizer = _save_tokenizer(
+        folder, ["<|start|>", "<|end|>"], "<|end|>", bos_token="<|start|>", eos_token="<|end|>", model_max_length=40
+    )
     _end_texts(folder, tokenizer)
     torch.manual_seed(seed)
     text = {
@@ -248,6 +250,81 @@ def _qwen3(vocabulary: int, ids: dict[str, int]) -> Any:
 
 
 _MODELS = {"qwen2_vl": _qwen2, "qwen2_5_vl": _qwen2_5, "qwen3_vl": _qwen3}
+
+
+_TEMPLATE = (
+    "{% for message in messages %}<|{{ message['role'] }}|>{% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}{% endfor %}\n{% endfor %}"
+)
+
+
+def save_sentence_model(folder: Path, seed: int = 5) -> Path:
+    """Save a tiny LLaVA as sentence-transformers does: pictures and words in one chat, its last token the vector."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+    from transformers import CLIPImageProcessorPil, LlavaConfig, LlavaForConditionalGeneration, LlavaProcessor
+
+    base = folder.with_name(f"{folder.name}-base")
+    special = ["<|end|>", "<image>", "<|user|>", "<|system|>"]
+    tokenizer = _save_tokenizer(base, special, "<|end|>", eos_token="<|end|>")
+    torch.manual_seed(seed)
+    text = {key: value for key, value in _text(len(tokenizer)).items() if key != "rope_parameters"}
+    vision = {
+        "model_type": "clip_vision_model",
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "image_size": 32,
+        "patch_size": 8,
+    }
+    config = LlavaConfig(
+        text_config={"model_type": "llama", **text},
+        vision_config=vision,
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1,
+    )
+    LlavaForConditionalGeneration(config).save_pretrained(base)
+    LlavaProcessor(
+        image_processor=CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}),
+        tokenizer=tokenizer,
+        patch_size=8,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
+        chat_template=_TEMPLATE,
+        image_token="<image>",
+    ).save_pretrained(base)
+    module = Transformer(str(base))
+    pooling = Pooling(module.get_embedding_dimension(), pooling_mode="lasttoken")
+    prompts = {"query": "find an image", "document": ""}
+    SentenceTransformer(modules=[module, pooling], prompts=prompts, device="cpu").save(str(folder))
+    return folder
+
+
+def save_pair_model(folder: Path, seed: int = 6) -> Path:
+    """Save a tiny GIT: it takes a picture and a text as one input, in no chat."""
+    import torch
+    from transformers import CLIPImageProcessorPil, GitConfig, GitForCausalLM, GitProcessor
+
+    special = ["<|end|>", "[CLS]", "[SEP]"]
+    tokenizer = _save_tokenizer(folder, special, "<|end|>", eos_token="<|end|>")
+    torch.manual_seed(seed)
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = GitConfig(
+        vision_config=sizes | {"image_size": 32, "patch_size": 8},
+        vocab_size=len(tokenizer),
+        max_position_embeddings=512,
+        bos_token_id=0,
+        eos_token_id=0,
+        pad_token_id=0,
+        **sizes,
+    )
+    GitForCausalLM(config).save_pretrained(folder)
+    images = CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+    GitProcessor(image_processor=images, tokenizer=tokenizer).save_pretrained(folder)
+    return folder
 
 
 def copied(source: Path, target: Path) -> Path:
