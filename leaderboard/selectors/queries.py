@@ -69,7 +69,7 @@ class QueryList:
         writer.writerow(["query", "text", "subsets", *(f"rank_{name}" for name in self.conditions), "solved_by"])
         for row in self.rows:
             ranks = ["" if rank is None else rank for rank in row.ranks]
-            writer.writerow([_tame(row.query), _tame(row.text), " ".join(row.subsets), *ranks, row.solved])
+            writer.writerow([tame(row.query), tame(row.text), " ".join(row.subsets), *ranks, row.solved])
         return written.getvalue()
 
 
@@ -109,5 +109,6 @@ def query_list(entry: Entry, subset: str = "", solved: str = "") -> QueryList:
     return QueryList(tuple(map(str, runs)), tuple(members), tuple(rows()), subset, solved)
 
 
-def _tame(text: str) -> str:
+def tame(text: str) -> str:
+    """Return a cell that no spreadsheet runs."""
     return f"'{text}" if text.startswith(_RUN_BY_SPREADSHEETS) else text

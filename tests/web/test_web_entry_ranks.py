@@ -105,7 +105,7 @@ def test_nothing_of_ranks_is_told_where_truth_is_hidden_or_nothing_was_counted()
     assert "ranks-data" not in Client().get(f"/entries/{made.public_id}/").content.decode()
     bare = entry(made.version, "bare", {("Recall_any@10", "V"): 0.5})
     Split.objects.filter(pk=made.split_id).update(hidden_truth=False)
-    assert "ranks.js" not in Client().get(f"/entries/{bare.public_id}/").content.decode(), "no script without a figure"
+    assert "figure.js" not in Client().get(f"/entries/{bare.public_id}/").content.decode(), "no script without a figure"
 
 
 @pytest.mark.django_db
