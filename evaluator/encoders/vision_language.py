@@ -120,9 +120,10 @@ class Inputs:
         folder = str(prepared.folder)
         self._prompts = prompts
         self._tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        self._images = AutoImageProcessor.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, backend="pil", **_size(prompts, folder)
+        self._images: Any = AutoImageProcessor.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, backend="pil"
         )
+        self._size = _size(prompts, self._images.size)
         self._image_id = config.image_token_id
         self._image = str(self._tokenizer.convert_ids_to_tokens(self._image_id))
         self._token_id = self._id_of(prompts.token) if prompts.pooling == "token" else -1
@@ -153,7 +154,7 @@ class Inputs:
     def _patches(self, shown: Sequence[Picture]) -> dict[str, Any]:
         images = opened(shown)
         try:
-            return dict(self._images(images=images, return_tensors="pt"))
+            return dict(self._images(images=images, return_tensors="pt", size=self._size))
         except ValueError as error:  # a picture 200 times as wide as it is high, say
             names = ", ".join(picture.path.name for picture in shown if picture.path)
             raise EncoderError("picture-damaged", f"one of {names}: {error}") from error
@@ -212,15 +213,12 @@ def _load(kind: str, weights: Weights, side: Side) -> Any:
     return (model.model if omni else model).to(side.device).eval()
 
 
-def _size(prompts: Prompts, folder: str) -> dict[str, Any]:
-    """Return bounds of a picture's size as the preparation of pictures takes them, where a prompt has its own."""
-    if not prompts.min_pixels and not prompts.max_pixels:
-        return {}
-    from transformers import AutoImageProcessor
-
-    size = AutoImageProcessor.from_pretrained(folder, local_files_only=True, backend="pil").size
-    least = prompts.min_pixels or size["shortest_edge"]
-    return {"size": {"shortest_edge": least, "longest_edge": prompts.max_pixels or size["longest_edge"]}}
+def _size(prompts: Prompts, usual: Any) -> dict[str, int]:
+    """Return the bounds of a picture's pixels: the prompts' where they have some, else those with the weights."""
+    return {
+        "shortest_edge": prompts.min_pixels or usual["shortest_edge"],
+        "longest_edge": prompts.max_pixels or usual["longest_edge"],
+    }
 
 
 def _conditions(prompts: Prompts) -> dict[Condition, str]:

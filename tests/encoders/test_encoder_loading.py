@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,15 +23,18 @@ from encoders.tiny_models import (
     spec_of,
 )
 
-from evaluator.encoders import EncoderError, Spec, open_encoder
+from evaluator.encoders import FAMILIES as FAMILIES_KNOWN
+from evaluator.encoders import EncoderError, Picture, Spec, open_encoder
 from evaluator.encoders.batching import Batches, lacks_memory
 from evaluator.encoders.problems import PROBLEMS
 from evaluator.encoders.registry import Opening
+from evaluator.encoders.torch_side import open_side
 from evaluator.encoders.weights import find_weights, folder_digest
 from evaluator.types import Condition, VectorArray
 
 pytestmark = pytest.mark.torch
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 FAMILIES = ("dual", "vision-language", "sentence-transformers")
 OPTIONS: dict[str, dict[str, Any]] = {"vision-language": {"preset": "gme"}}
 
@@ -277,6 +281,39 @@ def test_memory_runs_out_while_weights_are_loaded(saved: dict[str, Path], monkey
 
     monkeypatch.setattr(transformers.AutoModel, "from_pretrained", load)
     assert refused(saved["dual"], "dual").code == "out-of-memory"
+
+
+def test_a_picture_that_is_missing_is_named(saved: dict[str, Path], tmp_path: Path) -> None:
+    """From the threads that read ahead as well."""
+    encoder = open_encoder(spec_of(saved["dual"], "dual"), Opening(batch=8))
+    pictures = [*pictures_in(tmp_path / "pictures"), Picture("gone", tmp_path / "gone.png")]
+    with pytest.raises(EncoderError, match=r"gone\.png") as caught:
+        encoder.encode_images(pictures)
+    assert caught.value.code == "picture-missing"
+
+
+def test_float32_is_whole_while_vectors_are_computed() -> None:
+    """TF32 keeps ten bits: ranks would differ between two cards. What the process had before comes back."""
+    import torch
+
+    side = open_side(Opening(device="cpu"))
+    torch.set_float32_matmul_precision("high")
+    try:
+        with side.computing():
+            assert torch.get_float32_matmul_precision() == "highest"
+            assert not torch.backends.cudnn.allow_tf32
+            assert torch.is_inference_mode_enabled()
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+def test_no_family_imports_what_it_needs_before_it_is_asked() -> None:
+    """The site imports them to check a description, and has no torch."""
+    modules = ", ".join(family.module for family in FAMILIES_KNOWN.values())
+    heavy = "{'torch', 'transformers', 'sentence_transformers', 'PIL'}"
+    code = f"import sys, {modules}; assert not {heavy} & sys.modules.keys(), {heavy} & sys.modules.keys()"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
 def test_half_precision_gives_nearly_the_same(tmp_path: Path) -> None:

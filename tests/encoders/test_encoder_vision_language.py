@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from encoders.encoder_checks import check_encoder, vectors_of
-from encoders.tiny_models import pictures_in, queries_of, save_omni, save_qwen, spec_of
+from encoders.tiny_models import copied, pictures_in, queries_of, save_omni, save_qwen, spec_of
 from PIL import Image
 
 from evaluator.encoders import EncoderError, Picture, Query, open_encoder
@@ -140,6 +141,29 @@ def test_pictures_are_scaled_into_the_bounds(saved: dict[str, Path], tmp_path: P
     cut = rows[:, :8] / np.linalg.norm(rows[:, :8], axis=1, keepdims=True)
     np.testing.assert_allclose(short.encode_images(pictures), cut, atol=1e-5)
     assert short.card.dimension == 8
+
+
+@pytest.mark.parametrize("kind", ["qwen2_vl", "qwen2_5_vl"])
+def test_older_layouts_give_the_same_vectors(saved: dict[str, Path], kind: str, tmp_path: Path) -> None:
+    """GME and LamRA were saved by older libraries: a flat config, bounds of pixels under other names, a fast class.
+
+    Bounds in such a file must not win over those of the preset, which they did where both were given at loading.
+    """
+    folder, pictures = copied(saved[kind], tmp_path / "older"), pictures_in(tmp_path / "pictures")
+    config = json.loads((folder / "config.json").read_text())
+    text = config.pop("text_config")
+    rope = text.pop("rope_parameters")
+    scaling = {"type": "mrope", "mrope_section": rope["mrope_section"]}
+    older = {**text, **config, "model_type": kind, "rope_theta": rope["rope_theta"], "rope_scaling": scaling}
+    (folder / "config.json").write_text(json.dumps(older))
+    images = json.loads((folder / "preprocessor_config.json").read_text())
+    size = images.pop("size")
+    bounds = {"min_pixels": size["shortest_edge"], "max_pixels": size["longest_edge"]}
+    older = {**images, **bounds, "size": bounds, "image_processor_type": "Qwen2VLImageProcessorFast"}
+    (folder / "preprocessor_config.json").write_text(json.dumps(older))
+    for options in ({"preset": "lamra"}, {"preset": "gme", **PIXELS}):
+        new, old = (open_encoder(spec_of(where, "vision-language", **options)) for where in (saved[kind], folder))
+        np.testing.assert_array_equal(old.encode_images(pictures), new.encode_images(pictures))
 
 
 def test_a_picture_that_is_a_line_is_named(saved: dict[str, Path], tmp_path: Path) -> None:
