@@ -98,7 +98,7 @@ def prepare(state: Path, progress: Progress | None = None) -> Prepared:
 
     Raises EncoderError and OSError.
     """
-    files = state / "scenes"
+    files = state / "demo"  # as load_demo has it
     manifest = demo.writing.write(files, None if progress is None else lambda *done: progress("writing", *done))
     spec = trained(
         state / "encoders",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-_MADE = {"demo-circus": "demo", "demo-pinpoint": "demo", "demo-emoji": "demo-emoji"}
+_MADE = {"demo-circus": "demo", "demo-pinpoint": "demo", "demo-emoji": "emoji"}
 """Board -> folder of the state folder in which ``load_demo`` draws its pictures, or ``audit_demo`` puts them."""
 
 

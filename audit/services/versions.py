@@ -9,12 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 from django.db import transaction
-from evaluator.audit.report import report
 
 import demo
 from audit.models import AuditVersion, Encoder, Label, Pool
 from audit.services import pools, probes
 from evaluator.audit.labels import KINDS, LABELS, K, Labelling, label
+from evaluator.audit.report import report
 from evaluator.types import Condition, Split
 from leaderboard import bundles
 from leaderboard.models import Query, SplitVersion
