@@ -104,8 +104,16 @@ def test_the_same_again_changes_nothing(release: PoolRelease, data_folder: Path)
     assert (Encoder.objects.count(), PoolMember.objects.count()) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("index", "changes"),
+    [
+        (207, {"ranks": (71, 60, 604)}),
+        (12, {"support": (8, 0, 0)}),
+        (207, {"best": ("gemini_embedding_2", "lamra", "")}),
+    ],
+)
 def test_other_ranks_are_refused_and_the_published_ones_stay(
-    release: PoolRelease, circo: Split, data_folder: Path
+    index: int, changes: dict[str, Any], release: PoolRelease, circo: Split, data_folder: Path
 ) -> None:
     """A rank above K changed to another one above K breaks no label: only what is stored tells."""
     from audit.models import Encoder
@@ -113,13 +121,32 @@ def test_other_ranks_are_refused_and_the_published_ones_stay(
 
     version = _import_circo(data_folder)
     _run("import_circus_pool", "circo", release.folder)
-    rows = [row.saying(ranks=(71, 60, 604)) if row.query.index == 207 else row for row in rows_of(circo, data_folder)]
-    release.pool_traces("circo", rows)
+    rows = rows_of(circo, data_folder)
+    release.pool_traces("circo", [row.saying(**changes) if row.query.index == index else row for row in rows])
     for more in ((), ("--dry-run",)):
         with pytest.raises(CommandError, match="Published ranks are never overwritten"):
             _run("import_circus_pool", "circo", release.folder, *more)
-    ranks = probes.member(Encoder.objects.get(), version).ranks[Condition.MULTIMODAL]
-    assert ranks[207] == 70
+    member = probes.member(Encoder.objects.get(), version)
+    assert member.ranks[Condition.MULTIMODAL][207] == 70
+    assert member.support(Condition.MULTIMODAL, 10)[12] == 7
+    assert member.best_name(Condition.TEXT_ONLY, 207) == "E5-Omni"
+
+
+def test_another_number_of_models_that_solve_one_modality_is_another_pool(
+    release: PoolRelease, circo: Split, data_folder: Path
+) -> None:
+    """The count called "either" may lie anywhere between the larger support and the sum."""
+    _import_circo(data_folder)
+    rows = rows_of(circo, data_folder)
+    index, least = next(
+        (row.query.index, max(row.said.support[1:]))
+        for row in rows
+        if row.said.detail == "both_unimodal" and row.said.either > max(row.said.support[1:])
+    )
+    _run("import_circus_pool", "circo", release.folder)
+    release.pool_traces("circo", [row.saying(either=least) if row.query.index == index else row for row in rows])
+    with pytest.raises(CommandError, match="Published ranks are never overwritten"):
+        _run("import_circus_pool", "circo", release.folder)
 
 
 def test_a_changed_rank_is_refused_by_name_and_nothing_is_written(

@@ -121,6 +121,11 @@ def test_an_audit_file_that_disagrees_with_the_traces_is_refused(
     pool.pool_audit("circo", _change(circo_rows, 157, lambda row: row.saying(ranks=(244, 1320, 1405))))
     said = _refused(pool, circus_circo)
     assert "query_idx 157, rank_multimodal: expected 245 as in the trace, found 244 in the audit file" in said
+    more = replace(circo_rows[0], query=replace(circo_rows[0].query, index=220))
+    pool.pool_audit("circo", [*circo_rows, more])
+    assert "query_idx 220: expected in the traces and in the audit file, found in one only" in _refused(
+        pool, circus_circo
+    )
     pool.pool_audit("circo", circo_rows[1:])
     assert "query_idx 0: expected in the traces and in the audit file, found in one only" in _refused(
         pool, circus_circo
@@ -212,6 +217,11 @@ def test_v_was_drawn_from_the_two_labels_and_tells_where_sf_is_not_at_hand(
     said = _refused(pool, circus_fashioniq)
     assert f"query_idx {solved.query.index}, label: expected composition_required, as it is in the published V" in said
     assert f"query_idx {unsolved.query.index}, label: expected unresolved, as it is in the published V" in said
+
+
+def test_the_last_place_of_the_gallery_is_a_rank(pool: PoolRelease, circus_circo: Split, circo_rows: list[Row]) -> None:
+    pool.pool_traces("circo", _change(circo_rows, 207, lambda row: row.saying(ranks=(70, 123_403, 604))))
+    assert read_pool(circus_circo, pool.folder).ranks[TEXT][207] == 123_403
 
 
 ODD = [
