@@ -87,7 +87,8 @@ class DualEncoder:
 
     def _texts(self, texts: Sequence[str]) -> VectorArray:
         padding = "max_length" if self._kind in _PADDED else "longest"
-        longest = self._model.config.text_config.max_position_embeddings
+        places = self._model.config.text_config.max_position_embeddings
+        longest = min(places, self._tokenizer.model_max_length)  # a tokenizer's own limit may be a made-up large number
         inputs = self._tokenizer(
             list(texts), padding=padding, truncation=True, max_length=longest, return_tensors="pt"
         ).to(self._side.device)

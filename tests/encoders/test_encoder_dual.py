@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from encoders.encoder_checks import check_encoder, vectors_of
-from encoders.tiny_models import pictures_in, queries_of, save_clip, save_siglip, spec_of
+from encoders.tiny_models import pictures_in, queries_of, save_clip, save_siglip, save_siglip2, spec_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_clip(tmp_path_factory.mktemp("weights") / "clip")
 
 
-@pytest.mark.parametrize("save", [save_clip, save_siglip])
+@pytest.mark.parametrize("save", [save_clip, save_siglip, save_siglip2])
 @pytest.mark.parametrize("options", [{}, {"fusion": "slerp", "weight": 0.7}], ids=["average", "slerp"])
 def test_towers_run_all_conditions(save: Callable[[Path], Path], options: dict[str, Any], tmp_path: Path) -> None:
     """Both architectures, saved and loaded as published ones are."""

@@ -138,6 +138,27 @@ def save_siglip(folder: Path, seed: int = 2) -> Path:
     return folder
 
 
+def save_siglip2(folder: Path, seed: int = 7) -> Path:
+    """Save a tiny SigLIP 2 of the kind that keeps a picture's shape: patches, their mask and how they lie."""
+    import string
+
+    import torch
+    from transformers import Siglip2Config, Siglip2ImageProcessorPil, Siglip2Model, Siglip2Tokenizer
+
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "▁"]
+    tokenizer = Siglip2Tokenizer(vocab={sign: at for at, sign in enumerate([*special, *string.ascii_lowercase])})
+    tokenizer.padding_side = "right"
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(seed)
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    ends = {"bos_token_id": 2, "eos_token_id": 1, "pad_token_id": 0}
+    text = sizes | ends | {"vocab_size": len(tokenizer), "max_position_embeddings": 64, "projection_size": 32}
+    vision = sizes | {"patch_size": 8, "num_patches": 16}
+    Siglip2Model(Siglip2Config(text_config=text, vision_config=vision)).save_pretrained(folder)
+    Siglip2ImageProcessorPil(patch_size=8, max_num_patches=16).save_pretrained(folder)
+    return folder
+
+
 def _end_texts(folder: Path, tokenizer: Any) -> None:
     """Have a saved tokenizer put an end (and a beginning) around texts, as CLIP's does."""
     from tokenizers import Tokenizer, processors
