@@ -140,18 +140,16 @@ class Shards:
 
 
 def replace_file(path: Path, content: bytes | memoryview) -> None:
-    """Write a file that is there whole or not at all, even after a power cut. Raises OSError."""
+    """Write a file that is whole whenever it is there, even after a power cut. Raises OSError.
+
+    The folder is not synchronised: a power cut may take the new name back, and then the shard is missing.
+    """
     part = path.with_name(f"{path.name}.part")
     with part.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
-    descriptor = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def check(vectors: VectorArray, inputs: int, dimension: int, *, what: str, zero: bool) -> VectorArray:
