@@ -55,8 +55,12 @@ def _explainer(before: Labelling, after: Labelling) -> Callable[[int], tuple[str
 
 
 def _deciding(members: list[Member], here: Labelling, there: Labelling, query: int) -> list[str]:
-    """Return the members, only in ``here``, that solve a query under a condition that nobody solves it in ``there``."""
-    gained = [condition for condition in _telling(here, query) if not solved(there.rank[condition], there.k)[query]]
+    """Return the members, only in ``here``, that solve a query under a condition that nobody solves it in ``there``.
+
+    Nobody at either K: what another K alone would have changed is no model's doing.
+    """
+    k = max(here.k, there.k)
+    gained = [condition for condition in _telling(here, query) if not solved(there.rank[condition], k)[query]]
     return [
         member.name
         for member in members

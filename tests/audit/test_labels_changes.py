@@ -30,12 +30,13 @@ def test_a_new_model_moves_what_it_solves_and_nothing_else() -> None:
 
 
 def test_of_two_new_models_those_are_named_that_decide() -> None:
-    one = member("one", [FAR, IMAGE, COMPOSED, FAR, FAR, FAR])
-    two = member("two", [TEXT, IMAGE, FAR, FAR, FAR, FAR])
+    one = member("one", [FAR, IMAGE, COMPOSED, FAR, TEXT, FAR])
+    two = member("two", [TEXT, IMAGE, FAR, FAR, IMAGE, FAR])
     assert _moved(label([OLD]), label([OLD, one, two])) == {
         0: ("composition-required", "shortcut (text)", ("two",)),
         1: ("composition-required", "shortcut (image)", ("one", "two")),
         2: ("unresolved", "composition-required", ("one",)),
+        4: ("shortcut (text)", "shortcut (both)", ("two",)),  # the text was solved before
     }
 
 
@@ -60,6 +61,16 @@ def test_another_k_is_named_where_no_model_came_or_went() -> None:
         0: ("unresolved", "composition-required", because),
         1: ("composition-required", "shortcut (text)", because),
         2: ("shortcut (text)", "shortcut (both)", because),
+    }
+
+
+def test_a_new_model_is_not_named_for_what_another_k_alone_changed() -> None:
+    """The model that was there has rank 15 too: at K = 20 the text solves query 0 with or without the new one."""
+    old, new = member("old", [(1, 15, 50), FAR, (1, 50, 50)]), member("new", [(1, 16, 50), (17, 50, 50), (1, 50, 9)])
+    assert _moved(label([old]), label([old, new], 20)) == {
+        0: ("composition-required", "shortcut (text)", ("K = 20 instead of 10",)),
+        1: ("unresolved", "composition-required", ("new",)),
+        2: ("composition-required", "shortcut (image)", ("new",)),
     }
 
 
