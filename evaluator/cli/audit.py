@@ -28,6 +28,8 @@ ENCODER = 3
 _ORPHANED = 130
 _BLIND = frozenset(("files",))
 """Families that never open a picture."""
+_ELSEWHERE = frozenset(("files", "remote"))
+"""Families that compute nothing here: neither dtype nor device is theirs."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -72,7 +74,7 @@ def run(options: argparse.Namespace) -> tuple[int, str]:
         return 0, _audit(options, AuditBar(sys.stderr))
     events = Events(sys.stdout)
     try:
-        report = _audit(options, events)
+        _audit(options, events)
     except OSError as error:
         events.error("file", f"cannot read {error.filename}: {error.strerror}")
     except EncoderError as error:
@@ -80,7 +82,7 @@ def run(options: argparse.Namespace) -> tuple[int, str]:
     except EvaluatorError as error:
         events.error("audit", str(error))
     else:
-        return 0, "" if options.probes_only else report
+        return 0, ""
     return ENCODER, ""
 
 
@@ -95,16 +97,20 @@ def _audit(options: argparse.Namespace, told: AuditBar | Events) -> str:
         pictures.demand()
     outcomes = []
     for path, spec in zip(options.encoder, specs, strict=True):
-        job = Job(spec, split, pictures, options.state, options.instruction, options.dtype, options.shard, path.parent)
+        dtype = DTYPES[0] if spec.family in _ELSEWHERE else options.dtype
+        job = Job(spec, split, pictures, options.state, options.instruction, dtype, options.shard, path.parent)
         with told:
             outcomes.append(carry_out(job, _opener(options, spec, path), told, device=_device(options, spec)))
         told.finished(outcomes[-1])
     if options.probes_only:
         return audit_report.probes(outcomes, as_json=options.json)
-    return _labelled(options, split, outcomes)
+    report = _labelled(options, split, outcomes)
+    if isinstance(told, Events):
+        told.labelled(report.as_dict())
+    return report.json() if options.json else report.tables()
 
 
-def _labelled(options: argparse.Namespace, split: Split, outcomes: list[Outcome]) -> str:
+def _labelled(options: argparse.Namespace, split: Split, outcomes: list[Outcome]) -> audit_report.Report:
     members = [
         Member(outcome.job.spec.name, {name: best_ranks(ranks, split) for name, ranks in outcome.ranks.items()})
         for outcome in outcomes
@@ -113,7 +119,7 @@ def _labelled(options: argparse.Namespace, split: Split, outcomes: list[Outcome]
     report = audit_report.Report(split, labelling, outcomes)
     if options.out:
         report.write(options.out)
-    return report.json() if options.json else report.tables()
+    return report
 
 
 def _asked(options: argparse.Namespace) -> tuple[Split, Pictures]:
@@ -134,7 +140,7 @@ def _opener(options: argparse.Namespace, spec: Spec, path: Path) -> Callable[[st
 
 def _device(options: argparse.Namespace, spec: Spec) -> str:
     """Return what the record calls the device; the process that has no use for torch does not load it to ask."""
-    if spec.family in (*_BLIND, "remote") or options.device == "cpu":
+    if spec.family in _ELSEWHERE or options.device == "cpu":
         return "cpu"
     return ", ".join(gpu_names()) or "cpu"
 

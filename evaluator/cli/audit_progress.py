@@ -104,6 +104,10 @@ class Events:
             }
         )
 
+    def labelled(self, report: dict[str, Any]) -> None:
+        """Tell what the labels are."""
+        self._say({"report": report})
+
     def error(self, code: str, message: str) -> None:
         """Tell why it ends."""
         self._say({"error": {"code": code, "message": message}})

@@ -32,7 +32,8 @@ class Report:
     def tables(self) -> str:
         """Return counts of labels as CIRCUS has them, Recall of every encoder, and what each one decides."""
         whole, split = self.labelling, self.split
-        head = f"{split.name}, version {split.version}: {len(split):,} queries, {whole.models} models, K = {whole.k}"
+        models = f"{whole.models} model{'s' * (whole.models > 1)}"
+        head = f"{split.name}, version {split.version}: {len(split):,} queries, {models}, K = {whole.k}"
         lines = [head, "", *_aligned(self._counts()), "", *_aligned(self._recall())]
         if influence := leave_one_out(whole):
             rows: list[Row] = [("without", "other label", "shortcut no more", "unresolved", "SF")]
@@ -44,9 +45,13 @@ class Report:
         return "\n".join(lines)
 
     def json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.as_dict(), indent=1, allow_nan=False)
+
+    def as_dict(self) -> dict[str, Any]:
         """Return everything, each query's label among it."""
         whole = self.labelling
-        report = {
+        return {
             "split": {"name": self.split.name, "version": self.split.version, "digest": digest(self.split)},
             "k": whole.k,
             "encoders": [_encoder(outcome) for outcome in self.outcomes],
@@ -55,7 +60,6 @@ class Report:
             "leave_one_out": [asdict(one) for one in leave_one_out(whole)],
             "labels": list(self._labels()),
         }
-        return json.dumps(report, indent=1, allow_nan=False)
 
     def csv(self) -> str:
         """Return a line for each query."""

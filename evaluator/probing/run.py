@@ -47,21 +47,30 @@ def probe(  # noqa: PLR0913 everything that decides a probe
 
 
 def run(
-    encoder: Encoder, job: Job, progress: Told | None = None, facts: dict[str, Any] | None = None
+    encoder: Encoder,
+    job: Job,
+    progress: Told | None = None,
+    facts: dict[str, Any] | None = None,
+    encoded: Callable[[], object] = lambda: None,
 ) -> dict[Condition, JudgedRanks]:
-    """Do ``job``; the caller holds its state. ``facts`` go into its record. Raises EncoderError."""
+    """Do ``job``; the caller holds its state. ``facts`` go into its record. Raises EncoderError.
+
+    ``encoded`` is called once all vectors are there: whoever owns the encoder may free its memory for the ranking.
+    """
     if (finished := job.ranks()) is not None:
         return finished
     facts = {"card": describe(encoder), **(facts or {})}
     job.write_record(finished=False, **facts)
     pace = Pace(job.inputs, progress)
     gallery, queries = _encoded(encoder, job, pace)
+    similarity = encoder.card.similarity
+    encoded()
     began = time.monotonic()
     ranks = rank_conditions(
         gallery.matrix(job.rows, len(job.split.images)),
         {condition: shards.matrix() for condition, shards in queries.items()},
         job.split,
-        encoder.card.similarity,
+        similarity,
         pace.ranked,
     )
     job.save_ranks(ranks)

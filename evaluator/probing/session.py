@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -48,13 +49,10 @@ def _finished(job: Job) -> Outcome | None:
 
 def _probed(job: Job, opened: precision.Open, progress: Told | None, device: str) -> Outcome:
     encoder, verdict = precision.settle(job, opened)
-    try:
+    with ExitStack() as stack:
+        stack.callback(encoder.close)
         settled = replace(job, dtype=verdict.used) if verdict else job
-        facts = {
-            "device": device,
-            "precision": {**asdict(verdict), "said": verdict.sentence} if verdict else None,
-        }
-        ranks = run(encoder, settled, progress, facts)
-    finally:
-        encoder.close()
+        said = {**asdict(verdict), "said": verdict.sentence} if verdict else None
+        facts = {"device": device, "precision": said}
+        ranks = run(encoder, settled, progress, facts, stack.close)  # an accelerator ranks with the memory it gives up
     return Outcome(settled, ranks, settled.record() or {})

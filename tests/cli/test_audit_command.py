@@ -48,7 +48,7 @@ def test_labels_come_as_tables_and_as_files(desk: Desk, capsys: Capture) -> None
     assert main([*desk.arguments(), "--out", str(desk.folder / "out")]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert out.startswith("asked, version 1: 12 queries, 1 models, K = 10")
+    assert out.startswith("asked, version 1: 12 queries, 1 model, K = 10")
     for words_of in ("shortcut", "text alone", "image alone", "either alone", "composition-required", "Recall@10"):
         assert words_of in out
     assert "without" not in out  # a pool of one leaves nobody out
@@ -121,6 +121,15 @@ def test_events_say_how_far_it_is_and_where_the_ranks_are(desk: Desk, api: Count
     (word, again) = words(capsys)
     assert (word["done"], word["total"], word["seconds_left"]) == (INPUTS, INPUTS, 0)
     assert again == last
+
+
+def test_what_is_computed_elsewhere_has_no_dtype_here(desk: Desk, api: CountingApi, capsys: Capture) -> None:
+    """To find out whether bfloat16 changes the answers of an API would cost a sample twice."""
+    assert main([*desk.arguments(), "--events", "--dtype", "bfloat16"]) == 0
+    *_, finished, last = words(capsys)
+    assert finished["dtype"] == "float32"
+    assert len(last["report"]["labels"]) == QUERIES
+    assert len(api.seen) == INPUTS
 
 
 def test_probes_only_says_where_the_ranks_lie(desk: Desk, capsys: Capture) -> None:
