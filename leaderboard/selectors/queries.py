@@ -16,11 +16,11 @@ from evaluator.ranks import as_judged_ranks
 from evaluator.store import load_run
 from evaluator.types import Condition
 from leaderboard import bundles
+from leaderboard.exports import tame
 from leaderboard.models import Entry
 from leaderboard.selectors.ranks import SOLVED, TITLES
 
 ROWS = 100
-_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,3 @@ def query_list(entry: Entry, subset: str = "", solved: str = "") -> QueryList:
             yield QueryRow(query, split.texts[at], inside, tuple(b[at] or None for b in best.values()), classes[at])
 
     return QueryList(tuple(map(str, runs)), tuple(members), tuple(rows()), subset, solved)
-
-
-def tame(text: str) -> str:
-    """Return a cell that no spreadsheet runs."""
-    return f"'{text}" if text.startswith(_RUN_BY_SPREADSHEETS) else text
