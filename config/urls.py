@@ -13,12 +13,14 @@ api_docs = csp_update({"style-src": ["'self'", "'unsafe-inline'"]})(require_safe
 urlpatterns = [
     path("", include("leaderboard.urls")),
     path("", include("submissions.urls")),
+    path("", include("audit.urls")),
     path("account/", include("accounts.urls")),
     path("account/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("submissions.api.urls")),
     path("api/v1/", include("leaderboard.api.urls")),
     path("api/v1/", include("uploads.api.urls")),
+    path("api/v1/", include("audit.api.urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs/", api_docs, name="api-docs"),
 ]

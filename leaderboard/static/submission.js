@@ -1,4 +1,4 @@
-// Follows a submission that is under way: asks for its state with a cheap conditional request and reloads the page once it has
+// Follows a submission, or a job of an audit, that is under way: asks for its state with a cheap conditional request and reloads the page once it has
 // changed. The waiting time counts on between answers. Without this script the page refreshes itself.
 const element = document.querySelector("[data-state-url]");
 const pauses = [1000, 1000, 1500, 2000, 3000];
@@ -34,6 +34,10 @@ async function ask() {
       if (place && state.ahead !== null) place.textContent = state.ahead;
       const sentence = element.querySelector("[data-sentence]");
       if (sentence && sentence.textContent !== state.sentence) sentence.textContent = state.sentence;
+      const line = document.querySelector("[data-progress]");
+      if (line && state.progress !== undefined) line.textContent = state.progress;
+      const bar = document.querySelector("[data-percent]");
+      if (bar && state.percent !== undefined) bar.value = state.percent;
     } else if (answer.status !== 304) {
       return; // gone
     }
