@@ -94,7 +94,8 @@ def _complete(encoder: Encoder, version: SplitVersion) -> dict[Condition, Probe]
     found = stored(encoder, version)
     absent = [str(condition) for condition in Condition if condition not in found]
     if absent:
-        raise ProbesMissing(f"{encoder} was not run over {version.split} ({', '.join(absent)}); run it first.")
+        how = "import its ranks with `manage.py import_circus_pool`" if encoder.is_frozen else "run it first"
+        raise ProbesMissing(f"{encoder} was not run over {version.split} ({', '.join(absent)}): {how}.")
     return found
 
 

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = ("measures", "formats", "uploads", "glossary", "decisions")
+PAGES = ("measures", "formats", "uploads", "audit", "glossary", "decisions")
 """The documents that readers of a board need. The others are for who runs or changes the project."""
 
 
