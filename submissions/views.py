@@ -23,7 +23,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.models import User
 from accounts.services import personal_team
 from leaderboard.selectors.ordering import Board
-from leaderboard.views import board_or_404
+from leaderboard.views.boards import board_or_404
 from submissions import pages, selectors
 from submissions.forms import RankingsForm, UploadForm, VectorsForm
 from submissions.models import Submission

@@ -18,7 +18,7 @@ from leaderboard.selectors import board_query
 from leaderboard.selectors.board import score_groups, scores_of
 from leaderboard.selectors.entry import visible_entry
 from leaderboard.selectors.ordering import Board, Placed, placed_entries
-from leaderboard.views import board_or_404
+from leaderboard.views.boards import board_or_404
 
 _PARAMETERS = [
     OpenApiParameter("sort", str, description="A column, as `Recall@10:V`; `-` before it: worst first."),

@@ -188,7 +188,7 @@ def test_an_error_of_ours_has_a_page_that_needs_nothing(client: Client, monkeypa
     def broken() -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("leaderboard.views.home_page", broken)
+    monkeypatch.setattr("leaderboard.views.home.home_page", broken)
     client.raise_request_exception = False
     answer = client.get("/")
     assert answer.status_code == 500

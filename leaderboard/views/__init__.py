@@ -1,0 +1,1 @@
+"""The public pages: fetch through a selector, render."""
