@@ -78,6 +78,11 @@ NOTES: dict[str, tuple[str, ...]] = {
     "circo-val": _CIRCO,
     "circo-test": ("The official server takes the same file.", *_CIRCO),
     "demo-circus": _CIRCUS[:3],
+    "demo-emoji": (
+        "The pictures are Google's Noto Emoji. Queries follow from code points and names: “same, with dark skin tone”, "
+        "“the same job as a woman”. Some texts name the target, so that an audit has shortcuts to find.",
+        "Nobody published SF or V for it: an audit that is frozen gives it SF′.",
+    ),
     "demo-pinpoint": (
         "Original leaves out the rows whose reference a stand-in replaced, as in PinPoint's release; see "
         "there for the story.",
