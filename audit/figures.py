@@ -29,7 +29,7 @@ def flow_figure(title: str, sizes: Iterable[tuple[str, str, int]], order: Sequen
     return {
         "kind": "flow",
         "title": title,
-        "nodes": [{"name": name, "size": sides[side][name]} for side, name in shown],
+        "nodes": [{"name": name, "side": side, "size": sides[side][name]} for side, name in shown],
         "links": [
             {"source": place[0, before], "target": place[1, after], "value": size} for before, after, size in flows
         ],

@@ -181,7 +181,8 @@ def _view(table: Mapping[str, Any], k: int) -> TableView:
         heads=tuple(_head(column) for column in table["columns"]),
         rows=tuple(tuple(_cell(cell, unit) for cell, unit in zip(row, units, strict=True)) for row in rows),
         figures=tuple(
-            (f"figure-{table['key']}-{number}", figure) for number, figure in enumerate(figures_of(table, k), start=1)
+            (f"figure-{table['key']}-{number}", figure | {"untitled": figure["title"] == table["title"]})
+            for number, figure in enumerate(figures_of(table, k), start=1)
         ),
         shown=shown,
     )

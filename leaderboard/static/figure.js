@@ -90,12 +90,14 @@ function flow(figure, narrow) {
   return [
     {
       type: "sankey",
-      arrangement: "fixed",
+      arrangement: "snap",
       textfont: { color: colour("--ink"), size: narrow ? 10 : 13, shadow: "none" },
       node: {
         label: figure.nodes.map((node) => `${node.name} (${node.size.toLocaleString("en")})`),
         color: figure.nodes.map(shade),
         line: { color: colour("--ink"), width: 0.5 },
+        x: figure.nodes.map((node) => (node.side ? 0.999 : 0.001)),
+        y: heights(figure.nodes),
         pad: 18,
         thickness: 14,
         hovertemplate: "%{label}<extra></extra>",
@@ -109,6 +111,17 @@ function flow(figure, narrow) {
       },
     },
   ];
+}
+
+// Nodes keep the order they are given in, on either side.
+function heights(nodes) {
+  const total = Math.max(...[0, 1].map((side) => nodes.filter((node) => node.side === side).reduce((sum, node) => sum + node.size, 0)));
+  const above = [0, 0];
+  return nodes.map((node) => {
+    const middle = (above[node.side] + node.size / 2) / total;
+    above[node.side] += node.size;
+    return Math.min(0.999, Math.max(0.001, middle));
+  });
 }
 
 const kinds = { bars, lines, points, heat, flow };
@@ -126,6 +139,11 @@ function step(figure) {
     ? Math.max(...figure.labels.map((_, place) => figure.series.reduce((sum, series) => sum + series.values[place], 0)))
     : Math.max(...tops);
   return most <= 5 ? 1 : undefined;
+}
+
+function tilt(figure, narrow) {
+  if (Math.max(...figure.labels.map((label) => label.length)) <= (narrow ? 4 : 10) && figure.labels.length <= 15) return 0;
+  return narrow ? -60 : -30;
 }
 
 function threshold(figure) {
@@ -151,41 +169,47 @@ function axes(figure, narrow) {
     const bins = { ...axis, type: "category", showgrid: false };
     return { xaxis: { ...bins, title: { text: figure.x } }, yaxis: { ...bins, title: title(figure.y) } };
   }
-  const horizontal = figure.kind === "lines" ? { type: figure.log ? "log" : "linear", ...(figure.log ? { tickvals: figure.labels } : { tickformat: ",d" }) } : { type: "category", tickangle: narrow ? -60 : -30 };
+  const horizontal = figure.kind === "lines" ? { type: figure.log ? "log" : "linear", ...(figure.log ? { tickvals: figure.labels } : { tickformat: ",d", dtick: figure.labels.length <= 15 ? 1 : undefined }) } : { type: "category", tickangle: tilt(figure, narrow) };
   const vertical = { rangemode: "tozero", tickformat: unit.tickformat, ticksuffix: unit.ticksuffix, dtick: step(figure), zeroline: true, zerolinecolor: colour("--quiet") };
   return { xaxis: { ...axis, ...horizontal, title: { text: figure.x } }, yaxis: { ...axis, ...vertical, title: title(figure.y) } };
 }
 
 function layout(figure, place) {
   const narrow = place.clientWidth < 520;
-  const wrapped = narrow ? folded(figure.title, 40) : figure.title;
-  const rows = wrapped.split("<br>").length;
-  const legend = figure.kind === "flow" || figure.kind === "heat" ? 0 : narrow ? 18 * Math.ceil(figure.series.length / 2) : 24;
+  const legend = legendHeight(figure, place, narrow);
   return {
     barmode: figure.stacked ? "stack" : "group",
-    height: narrow ? 420 : 440,
+    height: (narrow ? 360 : 400) + legend,
     dragmode: false,
     hovermode: "closest",
     paper_bgcolor: colour("--paper"),
     plot_bgcolor: colour("--paper"),
     font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 13, color: colour("--ink") },
-    margin: { l: narrow ? 10 : 50, r: 10, t: 36 + 20 * rows + legend, b: 40 },
-    title: { text: wrapped, x: 0, xref: "container", xanchor: "left", y: 0.98, yref: "container", yanchor: "top", font: { size: narrow ? 14 : 16 } },
-    legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" },
-    showlegend: legend > 0 && (figure.series.length > 1 || figure.kind === "bars"),
+    margin: { l: narrow ? 10 : 50, r: 10, t: 16 + legend, b: 40 },
+    legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", traceorder: "normal" },
+    showlegend: legend > 0,
     shapes: threshold(figure),
     transition: { duration: 0 },
     ...axes(figure, narrow),
   };
 }
 
-function folded(title, width) {
-  const rows = [""];
-  for (const word of title.split(" ")) {
-    if (rows.at(-1).length + word.length >= width) rows.push(word);
-    else rows[rows.length - 1] += `${rows.at(-1) ? " " : ""}${word}`;
-  }
-  return rows.join("<br>");
+// Plotly sets entries in columns as wide as the widest one; one series alone has no need of a legend.
+function legendHeight(figure, place, narrow) {
+  if (!figure.series || figure.series.length < 2) return 0;
+  const widest = Math.max(...figure.series.map((series) => series.name.length)) * (narrow ? 6.2 : 7.2) + 48;
+  const columns = Math.max(1, Math.floor((place.clientWidth - 60) / widest));
+  return 21 * Math.ceil(figure.series.length / columns);
+}
+
+// The title is the page's text, not the drawing's: it wraps, and is read out.
+function entitle(place, figure) {
+  if (figure.untitled || place.dataset.titled) return;
+  const title = document.createElement("p");
+  title.className = "chart-title";
+  title.textContent = figure.title;
+  place.before(title);
+  place.dataset.titled = "yes";
 }
 
 function load(address) {
@@ -207,6 +231,7 @@ async function draw(place) {
     const narrow = place.clientWidth < 520;
     const traces = kinds[figure.kind || "bars"](figure, narrow);
     await window.Plotly.react(place, traces, layout(figure, place), { displayModeBar: false, responsive: true });
+    entitle(place, figure);
     place.dataset.drawn = "yes";
   } catch {
     place.hidden = true; // the table has the numbers
