@@ -100,42 +100,47 @@ def prepare(state: Path, progress: Progress | None = None) -> Prepared:
     """
     files = state / "demo"  # as load_demo has it
     manifest = demo.writing.write(files, None if progress is None else lambda *done: progress("writing", *done))
-    spec = trained(
-        state / "encoders",
-        "scenes",
-        NAME,
-        SUBJECT,
-        manifest.digest,
-        lambda folder: write_pairs(folder, progress),
-        progress,
-    )
+    course = Course("scenes", NAME, SUBJECT, manifest.digest)
+    spec = trained(state / "encoders", course, lambda folder: write_pairs(folder, progress), progress)
     return Prepared(spec, files / manifest.bundles["demo-circus"], files / "images", "")
 
 
+@dataclass(frozen=True)
+class Course:
+    """One training of heads."""
+
+    heads: str
+    """Name of their folder."""
+    name: str
+    """Of the encoder."""
+    subject: str
+    """What the pictures show, in words for the card."""
+    digest: str
+    """Changes when the pairs do."""
+    recipe: small.Recipe | None = None
+    """None for the usual one."""
+
+
 def trained(
-    folder: Path,
-    heads: str,
-    name: str,
-    subject: str,
-    recipe: str,
-    pairs: Callable[[Path], list[small.Pair]],
-    progress: Progress | None = None,
+    folder: Path, course: Course, pairs: Callable[[Path], list[small.Pair]], progress: Progress | None = None
 ) -> Path:
-    """Train ``heads`` in ``folder`` unless that was done by the same ``recipe``; return the spec of the encoder.
+    """Train heads in ``folder`` unless the same course was gone through; return the spec of the encoder.
 
     ``pairs`` writes training pictures into a folder, which is deleted afterwards, and returns them with captions.
     """
-    spec, stamp = folder / f"{heads}.json", folder / heads / _STAMP
-    wanted = {"recipe": recipe, "encoder": _encoder_digest()}
+    spec, stamp = folder / f"{course.heads}.json", folder / course.heads / _STAMP
+    wanted = {"course": str(course), "encoder": _encoder_digest()}
     if spec.exists() and stamp.exists() and _read(stamp) == wanted:
         return spec
     stamp.unlink(missing_ok=True)
-    pictures = folder / f"{heads}-pictures"
-    revision = small.train(pairs(pictures), folder / heads, subject=subject, progress=progress)
-    described = Spec(name, "small", heads, revision, licence=small_towers.LICENCE)
+    pictures = folder / f"{course.heads}-pictures"
+    revision = small.train(
+        pairs(pictures), folder / course.heads, recipe=course.recipe, subject=course.subject, progress=progress
+    )
+    described = Spec(course.name, "small", course.heads, revision, licence=small_towers.LICENCE)
     spec.write_text(json.dumps(described.as_dict(), indent=1), encoding="utf-8")
     stamp.write_text(json.dumps(wanted), encoding="utf-8")
-    shutil.rmtree(pictures, ignore_errors=True)  # pairs of another benchmark lie elsewhere
+    shutil.rmtree(pictures, ignore_errors=True)
     return spec
 
 

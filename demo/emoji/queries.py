@@ -154,9 +154,19 @@ def naming(known: _Known, one: Emoji) -> _Asking:
         yield other, templates, {"name": other.name}
 
 
+def naming_people(known: _Known, one: Emoji) -> _Asking:
+    """Somebody else, by name and skin tone: the picture is not needed."""
+    templates = ("{name} with {tone} skin tone instead.", "no: {name}, {tone} skin tone.")
+    people = {other.id: other for other in known.all if other.tone and other.gender and other.base != one.base}
+    for target in shuffled(people, "named people", one.id)[:1]:
+        other = people[target]
+        yield other, templates, {"name": other.name, "tone": other.tone}
+
+
 KINDS: Mapping[Maker, int] = {
     tone: 240,
-    naming: 160,
+    naming: 80,
+    naming_people: 120,
     work: 110,
     gender: 110,
     colour: 70,

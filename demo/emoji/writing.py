@@ -11,11 +11,14 @@ from pathlib import Path
 from demo.emoji.queries import emoji_split
 from demo.emoji.records import Emoji, captions, held_out, read_emoji
 from demo.emoji.source import LICENCE, PACKAGE, fetch
-from demo.training import Prepared, Progress, trained
+from demo.training import Course, Prepared, Progress, trained
 from evaluator import bundle
+from evaluator.encoders.small import Recipe
 
 NAME = "Small encoder (emoji)"
 SUBJECT = "other emoji of the same set"
+FIT = Recipe(epochs=30, rate=1e-3, scale=10.0)
+"""Slower and softer than usual: most names are seen once only."""
 MANIFEST = "manifest.json"
 _SKIPPED = ("Component",)
 """Categories that no caption speaks of: swatches of skin tones."""
@@ -99,7 +102,8 @@ def prepare(state: Path, progress: Progress | None = None) -> Prepared:
         rows = json.loads((folder / manifest.pairs).read_text(encoding="utf-8"))
         return [(folder / name, caption) for name, caption in rows]
 
-    spec = trained(state / "encoders", "emoji", NAME, SUBJECT, manifest.recipe, pairs, progress)
+    course = Course("emoji", NAME, SUBJECT, manifest.recipe, FIT)
+    spec = trained(state / "encoders", course, pairs, progress)
     return Prepared(spec, folder / manifest.bundle, folder / manifest.images, "")
 
 
