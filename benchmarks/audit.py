@@ -20,6 +20,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,7 @@ from evaluator.types import Condition, Gallery, Judgments, Similarity, Split, Su
 
 QUERIES, IMAGES, DIMENSION, MODELS = 30_031, 39_826, 1_024, 12
 QUICK = (6_000, 8_000, 1_024)
-POOL = (3_000, 4_000, 1_024)
+POOL = (6_000, 8_000, 1_024)
 """Queries, images and dimensions of the twelve audits."""
 SHAPES = ((512, 8192), (1024, 4096), (2000, 4096))
 RANKS_LIMIT, JOIN_LIMIT, LABEL_SECONDS = 1.3, 0.1, 0.2
@@ -127,6 +128,7 @@ def joining(folder: Path) -> bool:
     (folder / "pictures").mkdir(parents=True)
     for name in split.images:
         (folder / f"pictures/{name}.png").write_bytes(random.bytes(20_000))
+    open_kernels("auto", 0)  # imports torch where it is, once for either
     specs = [Spec(f"model {number}", "made up", f"model {number}", "1") for number in range(MODELS)]
 
     def audit(state: Path, chosen: Sequence[Spec]) -> None:
@@ -140,7 +142,11 @@ def joining(folder: Path) -> bool:
 
     whole = clocked(lambda: audit(folder / "all", specs))
     audit(folder / "eleven", specs[:-1])
-    one = clocked(lambda: audit(folder / "eleven", specs))
+    alone = []
+    for number in range(3):
+        shutil.copytree(folder / "eleven", folder / f"copy {number}", copy_function=os.link)
+        alone.append(clocked(lambda state=folder / f"copy {number}": audit(state, specs)))  # type: ignore[misc]
+    one = median(alone)
     print(f"\n{MODELS} models, {queries:,} queries x {images:,} images x {dimension:,}")
     print(f"all of them {whole:.2f} s, the last alone {one:.2f} s")
     return verdict("one joins eleven / all twelve", one / whole, JOIN_LIMIT)

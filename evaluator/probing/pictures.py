@@ -20,6 +20,8 @@ _NUMBERED = re.compile(r"(?:COCO_[a-z]+20\d\d_)?0*(\d+)")
 _SHOWN = 5
 _READERS = 8
 """Files read at once for a digest: enough to keep a disk busy."""
+_TOGETHER = 64
+"""Files that one reader takes: handing them out one by one would cost as much as reading them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +56,16 @@ class Pictures:
         """
         new = [image for image in dict.fromkeys(images) if image not in self._digests]
         with ThreadPoolExecutor(_READERS) as readers:
-            self._digests.update(zip(new, readers.map(self._of_content, new), strict=True))
+            parts = [new[start : start + _TOGETHER] for start in range(0, len(new), _TOGETHER)]
+            for part, digests in zip(parts, readers.map(self._of_contents, parts), strict=True):
+                self._digests.update(zip(part, digests, strict=True))
         whole = hashlib.sha256()
         for image in images:
             whole.update(f"{self.names[image]}\0{self._digests[image]}\n".encode())
         return whole.hexdigest()
+
+    def _of_contents(self, images: list[int]) -> list[str]:
+        return [self._of_content(image) for image in images]
 
     def _of_content(self, image: int) -> str:
         path = self.paths[image]
