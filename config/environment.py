@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +42,28 @@ def text(name: str, default: str = "") -> str:
 def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
     """Return a comma-separated list without blanks."""
     return [word for part in _checked(lambda: env.list(name, list(default))) if (word := str(part).strip())]
+
+
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(:\d{1,5})?/[^\s\"'<>]*")
+
+
+def image_addresses(given: str) -> dict[str, str]:
+    """Return board -> address pattern of its images, out of JSON. ``{id}`` is the image's id, ``{id:012}`` with zeros
+    in front to twelve digits."""
+    wrong = "CIRBOARD_IMAGE_URLS"
+    try:
+        patterns = json.loads(given)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{wrong} is no JSON: {error}") from error
+    if not isinstance(patterns, dict):
+        raise ImproperlyConfigured(f'{wrong} must be an object such as {{"board": "https://example.org/{{id}}.jpg"}}.')
+    for board, pattern in patterns.items():
+        bare = re.sub(r"\{id(:0\d{1,2})?\}", "", pattern) if isinstance(pattern, str) else pattern
+        if not isinstance(pattern, str) or bare == pattern or "{" in bare or not _ADDRESS.fullmatch(bare):
+            raise ImproperlyConfigured(
+                f"{wrong}: the address of {board} must begin with http:// or https:// and a host, and hold {{id}}."
+            )
+    return patterns
 
 
 def secret_key(folder: Path, *, production: bool) -> str:

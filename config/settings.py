@@ -10,7 +10,7 @@ from typing import Any
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import BASE_DIR, choice, flag, secret_key, text, whole, words
+from config.environment import BASE_DIR, choice, flag, image_addresses, secret_key, text, whole, words
 from evaluator import __version__ as EVALUATOR_VERSION  # noqa: N812 (a setting is upper case)
 
 PRODUCTION = choice("MODE", "embedded", ("embedded", "production")) == "production"
@@ -234,6 +234,14 @@ WORKER_SILENCE_SECONDS = 30
 # ── Audit ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 IMAGES = Path(text("IMAGES", str(VAR / "images")))
 """The pictures of splits, where the maintainer has them: one folder a split, named like its board."""
+SHOW_IMAGES = words("SHOW_IMAGES")
+"""Boards whose pictures everybody may see, beside the demo's: where their licence allows it."""
+IMAGE_URLS = image_addresses(text("IMAGE_URLS", "{}"))
+"""Board -> where another host shows its images, for boards without pictures here."""
+QUERY_FACTS = ("audit.selectors.query_facts.facts",)
+"""What the page of a query asks other apps for: see ``leaderboard.query_hooks``. They lie above it in the layers."""
+QUERY_CLASSES = ("audit.selectors.query_facts.classes",)
+QUERY_PANELS = ("submissions.query_panels.panels",)
 AUDIT_SECONDS = whole("AUDIT_SECONDS", 7 * 24 * 3600, least=60)
 """How long one attempt at running an encoder over a split may take. What it finished is kept."""
 

@@ -17,3 +17,8 @@ def folder_of(slug: str) -> Path | None:
         return given
     made = Path(settings.VAR) / _MADE.get(slug, "nowhere") / "images"
     return made if slug in _MADE and made.is_dir() else None
+
+
+def may_show(slug: str) -> bool:
+    """Whether this site may show pictures of a board to everybody: its own demo's, and what the maintainer named."""
+    return slug in _MADE or slug in settings.SHOW_IMAGES

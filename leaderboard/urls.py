@@ -3,7 +3,7 @@
 from django.urls import path
 
 from leaderboard.selectors.documents import PAGES
-from leaderboard.views import boards, entries, home
+from leaderboard.views import boards, entries, home, pictures
 
 app_name = "leaderboard"
 urlpatterns = [
@@ -11,6 +11,7 @@ urlpatterns = [
     path("boards/<slug:slug>/", boards.board, name="board"),
     path("boards/<slug:slug>/about/", boards.about, name="about"),
     path("boards/<slug:slug>/kit.zip", boards.kit, name="kit"),
+    path("boards/<slug:slug>/picture/", pictures.picture, name="picture"),
     path("entries/<uuid:public_id>/", entries.entry, name="entry"),
     path("entries/<uuid:public_id>/queries/", entries.entry_queries, name="entry-queries"),
     path("entries/<uuid:public_id>/queries.csv", entries.entry_queries_csv, name="entry-queries-csv"),
