@@ -94,5 +94,8 @@ class RowSerializer(serializers.Serializer):  # type: ignore[type-arg]  # generi
     rank = serializers.IntegerField(allow_null=True)
     unranked_reason = serializers.CharField()
     distinguishable_from_first = serializers.BooleanField(allow_null=True)
+    ranks = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Subset -> rank by the first measure there."
+    )
     entry = EntrySerializer()
     scores = ScoreSerializer(many=True)

@@ -15,15 +15,22 @@ from rest_framework.response import Response
 from leaderboard.api.serializers import BoardSerializer, EntryScoresSerializer, RowSerializer
 from leaderboard.models import Entry, Split
 from leaderboard.selectors import board_query
-from leaderboard.selectors.board import score_groups, scores_of
+from leaderboard.selectors.board import distinguishable
+from leaderboard.selectors.board_scores import score_groups, scores_of
 from leaderboard.selectors.entry import visible_entry
-from leaderboard.selectors.ordering import Board, Placed, placed_entries
+from leaderboard.selectors.ordering import Board, Placed, placed_entries, rank_changes
 from leaderboard.views.boards import board_or_404
 
 _PARAMETERS = [
     OpenApiParameter("sort", str, description="A column, as `Recall@10:V`; `-` before it: worst first."),
     OpenApiParameter("condition", str, enum=["multimodal", "text-only", "image-only"]),
     OpenApiParameter("columns", str, enum=["all"], description="All measures instead of the main ones."),
+    OpenApiParameter("cols", str, description="The columns to give, as `Recall@10:V,mAP@10:V`."),
+    OpenApiParameter("q", str, description="Words that a method's or a team's name holds."),
+    OpenApiParameter("parameters", int, description="The most parameters an encoder may have, in millions."),
+    OpenApiParameter("from", str, description="First day of publication, as `2026-12-01`, in UTC."),
+    OpenApiParameter("to", str, description="Last day of publication."),
+    OpenApiParameter("as_of", str, description="The day at whose end, in UTC, the board is seen."),
     OpenApiParameter("reported", str, enum=["hide"], description="Without the rows printed elsewhere."),
     *(OpenApiParameter(part.key, str, enum=list(part.choices)) for part in board_query.FILTERS),
 ]
@@ -46,10 +53,11 @@ class BoardRows(GenericAPIView):  # type: ignore[type-arg]  # generic in the stu
 
     @extend_schema(parameters=_PARAMETERS, responses=RowSerializer(many=True), operation_id="boards_rows")
     def get(self, request: Request, slug: str) -> Response:
-        board = board_or_404(slug)
-        query = board_query.read(request.query_params.dict())
-        page = self.paginate_queryset(placed_entries(board, query)) or []
-        rows = _rows(board, query, list(page))
+        query = board_query.read(request.query_params)
+        board = board_or_404(slug, query.as_of)
+        placed = placed_entries(board, query)
+        page = self.paginate_queryset(placed) or []
+        rows = _rows(board, query, list(page), rank_changes(board, placed))
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)
 
 
@@ -68,21 +76,19 @@ class EntryScores(GenericAPIView):  # type: ignore[type-arg]  # generic in the s
         return Response(self.get_serializer(entry).data)
 
 
-def _rows(board: Board, query: board_query.BoardQuery, placed: list[Placed]) -> list[dict[str, Any]]:
+def _rows(
+    board: Board, query: board_query.BoardQuery, placed: list[Placed], ranks: dict[int, dict[str, int]]
+) -> list[dict[str, Any]]:
     scores = scores_of(board, query, [row.entry for row in placed])
     keys = [column.score_key for group in score_groups(board, query, scores) for column in group.columns]
     return [
         {
             "rank": row.rank,
             "unranked_reason": row.reason,
-            "distinguishable_from_first": _distinguishable(row.entry),
+            "distinguishable_from_first": distinguishable(board, row.entry),
+            "ranks": ranks.get(row.entry.pk, {}),
             "entry": row.entry,
             "scores": [scores[row.entry.pk, *key] for key in keys if (row.entry.pk, *key) in scores],
         }
         for row in placed
     ]
-
-
-def _distinguishable(entry: Entry) -> bool | None:
-    comparison = getattr(entry, "comparison", None)
-    return comparison.distinguishable if comparison is not None and comparison.first_id != entry.pk else None

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-
-from django.db.models import Q
+from dataclasses import dataclass, field
 
 from evaluator.types import Condition
-from leaderboard.models import Entry, Score, Subset
-from leaderboard.selectors.board_query import FILTERS, BoardQuery, Filter
+from leaderboard.models import Entry, Subset
+from leaderboard.selectors.board_controls import (
+    TAKE_ALONG,
+    ColumnChoices,
+    FilterView,
+    TakeAlong,
+    column_choices,
+    filter_views,
+)
+from leaderboard.selectors.board_query import BoardQuery
+from leaderboard.selectors.board_scores import Number, ScoreIndex, kept_groups, scores_of
 from leaderboard.selectors.columns import (
     Column,
     ColumnGroup,
-    column_groups,
     first_column,
-    needs_full_gallery,
-    shown_breakdowns,
-    shown_measures,
 )
 from leaderboard.selectors.measures import words
-from leaderboard.selectors.ordering import Board, Placed, placed_entries
+from leaderboard.selectors.ordering import Board, Placed, placed_entries, rank_changes
 
-ROWS_PER_PAGE = 200
+ROWS_PER_PAGE = 100
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,23 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Moves:
+    """How a row's rank changes from the widest subset to the narrowest."""
+
+    ranks: tuple[tuple[str, int], ...]
+    """(subset, rank), widest first, of the subsets on which the row has a value."""
+
+    @property
+    def places(self) -> int:
+        """Places gained; below 0: lost."""
+        return self.ranks[0][1] - self.ranks[-1][1]
+
+    @property
+    def lost(self) -> int:
+        return -self.places
+
+
+@dataclass(frozen=True)
 class Row:
     """One entry on the board."""
 
@@ -68,25 +87,9 @@ class Row:
     same_as_first: bool
     """The paired test does not tell it from the first scored entry (decision 17)."""
     reason: str
+    moves: Moves | None
+    """None on boards of one subset, and where fewer than two subsets have a value."""
     cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One option of a filter."""
-
-    value: str
-    label: str
-    selected: bool
-
-
-@dataclass(frozen=True)
-class FilterView:
-    """One filter as a select."""
-
-    key: str
-    label: str
-    choices: tuple[Choice, ...]
 
 
 @dataclass
@@ -121,6 +124,7 @@ class BoardPage:
     total: int
     footnotes: list[tuple[str, str]]
     filters: tuple[FilterView, ...]
+    columns: tuple[ColumnChoices, ...]
     absent: tuple[Subset, ...]
     pages: tuple[tuple[int, str], ...]
     """Number and address of every page; empty where one is enough."""
@@ -136,11 +140,30 @@ class BoardPage:
 
     @property
     def caption(self) -> str:
-        """What the table holds, in one sentence."""
-        split, version = self.board.split, self.board.version
-        state = f", version {version.number}" if version else ", numbers printed elsewhere"
-        condition = "" if self.query.condition is Condition.MULTIMODAL else f" Shown: {self.query.condition} runs."
-        return f"{split.name}{state}. Ranked by {self.first_label} on {self.first.subset}.{condition}"
+        return caption(self.board, self.query)
+
+    @property
+    def take_along(self) -> tuple[TakeAlong, ...]:
+        return TAKE_ALONG
+
+    @property
+    def whole_query(self) -> str:
+        """The state of all rows, for API, exports and snapshots."""
+        return self.query.query_string(page=1)
+
+    @property
+    def unseen(self) -> dict[str, list[tuple[str, str]]]:
+        """Form -> what it carries along because it does not set it itself."""
+        rows = ("q", "parameters", "from", "to", "reported", "condition", "as_of", "page")
+        return {
+            "rows": self.query.without(*rows, *(part.key for part in self.filters)),
+            "columns": self.query.without("cols", "columns"),
+        }
+
+    @property
+    def now_href(self) -> str:
+        """The same view of the board as it stands."""
+        return self.query.query_string(as_of=None, page=1)
 
     @property
     def method_href(self) -> str:
@@ -153,18 +176,36 @@ class BoardPage:
 
     @property
     def columns_switch(self) -> str:
-        return self.query.query_string(everything=not self.query.everything)
+        return self.query.query_string(everything=not self.query.everything, chosen=())
+
+    @property
+    def main_columns(self) -> str:
+        return self.query.query_string(everything=False, chosen=())
+
+    @property
+    def all_columns(self) -> str:
+        return self.query.query_string(everything=True, chosen=())
+
+
+def caption(board: Board, query: BoardQuery) -> str:
+    """Return what a board's table holds, in a few short sentences."""
+    first, version = first_column(board.protocol), board.version
+    state = f", version {version.number}" if version else ", numbers printed elsewhere"
+    day = f", as of {board.as_of:%-d %B %Y}" if board.as_of else ""
+    condition = "" if query.condition is Condition.MULTIMODAL else f" Shown: {query.condition} runs."
+    return f"{board.split.name}{state}{day}. Ranked by {words(first.measure).label} on {first.subset}.{condition}"
 
 
 def board_page(board: Board, query: BoardQuery) -> BoardPage:
     """Return a board's page in a fixed number of queries."""
     placed = placed_entries(board, query)
+    moves = rank_changes(board, placed)
     start = (query.page - 1) * ROWS_PER_PAGE
     shown = placed[start : start + ROWS_PER_PAGE]
     scores = scores_of(board, query, [row.entry for row in shown])
-    groups = _kept_groups(board, query, scores)
+    groups = kept_groups(board, query, scores)
     footnotes = Footnotes()
-    rows = [_row(board, row, groups, scores, footnotes) for row in shown]
+    rows = [_row(board, row, groups, scores, footnotes, moves_of(board, moves, row.entry)) for row in shown]
     heads = tuple(_head_group(board, query, group) for group in groups)
     return BoardPage(
         board=board,
@@ -176,84 +217,64 @@ def board_page(board: Board, query: BoardQuery) -> BoardPage:
         unranked=tuple(row for row in rows if row.rank is None),
         total=len(placed),
         footnotes=footnotes.listed,
-        filters=tuple(_filter_view(part, query) for part in FILTERS),
+        filters=filter_views(query),
+        columns=column_choices(board, query, groups),
         absent=tuple(subset for subset in board.subsets.values() if subset.absent_reason),
         pages=_pages(query, len(placed)),
     )
 
 
-ScoreIndex = dict[tuple[int, str, str, str, str], Score]
-"""(entry, subset, condition, group, measure) -> score."""
+def moves_of(board: Board, changes: dict[int, dict[str, int]], entry: Entry) -> Moves | None:
+    """Return an entry's ranks over the board's subsets; None where there are fewer than two."""
+    ranks = changes.get(entry.pk, {})
+    known = tuple((str(subset), ranks[subset]) for subset in board.protocol.subsets if subset in ranks)
+    return Moves(known) if len(known) > 1 else None
 
 
-def scores_of(board: Board, query: BoardQuery, entries: Iterable[Entry]) -> ScoreIndex:
-    """Return the scores of some entries that the board's columns may show, in one query."""
-    plain = Q(group="", measure__in=shown_measures(board.protocol, everything=query.everything))
-    wanted = plain
-    for part in shown_breakdowns(board.protocol, everything=query.everything):
-        wanted |= Q(group__startswith=f"{part.dimension}=", measure__in=part.measures)
-    scores = Score.objects.filter(
-        wanted, condition__in=("", str(query.condition)), entry__in=[entry.pk for entry in entries]
-    )
-    return {(score.entry_id, score.subset, score.condition, score.group, score.measure): score for score in scores}
+def distinguishable(board: Board, entry: Entry) -> bool | None:
+    """Whether the paired test tells an entry from the first scored one (decision 17).
 
-
-def score_groups(board: Board, query: BoardQuery, scores: ScoreIndex) -> tuple[ColumnGroup, ...]:
-    """Return the board's columns, with the group values that the scores have."""
-    values: dict[str, dict[str, None]] = {}
-    for _, _, _, group, _ in sorted(scores, key=lambda key: key[3]):
-        dimension, _, value = group.partition("=")
-        values.setdefault(dimension, {})[value] = None
-    return column_groups(board.protocol, query.condition, values, everything=query.everything)
-
-
-def _kept_groups(board: Board, query: BoardQuery, scores: ScoreIndex) -> tuple[ColumnGroup, ...]:
-    """Leave out columns that no row says anything about: a reported board prints few measures. The first stays.
-
-    At first sight, so are those of the full gallery where every row is a list that cannot give them.
+    None for that one itself, for what was not compared, and as of a day: the test is against today's first.
     """
-    said = {key[1:] for key, score in scores.items() if query.everything or _says(score)}
-    first = first_column(board.protocol)
-    kept = [
-        replace(group, columns=tuple(column for column in group.columns if column == first or column.score_key in said))
-        for group in score_groups(board, query, scores)
-    ]
-    return tuple(group for group in kept if group.columns)
-
-
-def _says(score: Score) -> bool:
-    return score.value is not None or not needs_full_gallery(score.measure)
+    comparison = getattr(entry, "comparison", None)
+    if comparison is None or comparison.first_id == entry.pk or board.as_of is not None:
+        return None
+    return bool(comparison.distinguishable)
 
 
 def _row(
-    board: Board, placed: Placed, groups: tuple[ColumnGroup, ...], scores: ScoreIndex, footnotes: Footnotes
+    board: Board,
+    placed: Placed,
+    groups: tuple[ColumnGroup, ...],
+    scores: ScoreIndex,
+    footnotes: Footnotes,
+    moves: Moves | None,
 ) -> Row:
-    entry = placed.entry
-    comparison = getattr(entry, "comparison", None)
-    first = first_column(board.protocol)
-    return Row(
-        rank=placed.rank,
-        entry=entry,
-        same_as_first=comparison is not None and not comparison.distinguishable and comparison.first_id != entry.pk,
-        reason=placed.reason,
-        cells=tuple(
-            replace(
-                _cell(board, entry, column, scores.get((entry.pk, *column.score_key)), footnotes),
-                first=column == first,
-                group_start=column is group.columns[0],
-            )
-            for group in groups
-            for column in group.columns
-        ),
+    entry, first = placed.entry, first_column(board.protocol)
+    cells = tuple(
+        _cell(
+            board, entry, column, scores.get((entry.pk, *column.score_key)), footnotes, (column == first, number == 0)
+        )
+        for group in groups
+        for number, column in enumerate(group.columns)
     )
+    return Row(placed.rank, entry, distinguishable(board, entry) is False, placed.reason, moves, cells)
 
 
-def _cell(board: Board, entry: Entry, column: Column, score: Score | None, footnotes: Footnotes) -> Cell:
+def _cell(
+    board: Board,
+    entry: Entry,
+    column: Column,
+    score: Number | None,
+    footnotes: Footnotes,
+    place: tuple[bool, bool],
+) -> Cell:
+    """Return a cell. ``place``: whether its column ranks the board, and whether it begins a group."""
     if score is not None and score.value is not None:
-        return Cell(score.shown, score.shown_interval)
+        return Cell(score.shown, score.shown_interval, "", *place)
     if score is None and entry.trust == Entry.Trust.REPORTED:
-        return Cell()  # its source does not give it: the legend says so once
-    return Cell(letter=footnotes.letter(score.reason if score is not None else _absence(board, column)))
+        return Cell("–", "", "", *place)  # its source does not give it: the legend says so once
+    return Cell("–", "", footnotes.letter(score.reason if score is not None else _absence(board, column)), *place)
 
 
 def _absence(board: Board, column: Column) -> str:
@@ -304,13 +325,6 @@ def _head_label(group: ColumnGroup, column: Column, *, by_subset: bool) -> str:
     if not group.measure:
         return words(column.measure).label
     return column.group.partition("=")[2] or words(column.measure).label
-
-
-def _filter_view(part: Filter, query: BoardQuery) -> FilterView:
-    chosen = query.filters.get(part.key, "")
-    choices = [Choice("", "any", not chosen)]
-    choices += [Choice(value, label, value == chosen) for value, label in part.choices.items()]
-    return FilterView(part.key, part.label, tuple(choices))
 
 
 def _pages(query: BoardQuery, total: int) -> tuple[tuple[int, str], ...]:

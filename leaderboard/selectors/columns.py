@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluator.measures import describe
 from evaluator.measures.base import FULL_GALLERY
@@ -89,6 +89,27 @@ def column_groups(
     for part in shown_breakdowns(protocol, everything=everything):
         plain += _breakdown_groups(protocol, part, condition, tuple(groups.get(part.dimension, ())))
     return tuple(group for group in plain if group.columns)
+
+
+def chosen_groups(protocol: Protocol, condition: Condition, keys: Iterable[str]) -> tuple[ColumnGroup, ...]:
+    """Return the columns that an address names, in the board's own reading order, the one that ranks it first.
+
+    Keys that name none are left out.
+    """
+    first = first_column(protocol)
+    wanted = {replace(first, condition=_condition(protocol, first.measure, condition))}
+    wanted |= {column for key in keys if (column := find_column(protocol, key, condition))}
+    values: dict[str, dict[str, None]] = {}
+    for column in sorted(wanted, key=lambda column: column.group):
+        dimension, _, value = column.group.partition("=")
+        values.setdefault(dimension, {})[value] = None
+    everything = [
+        ColumnGroup(name, "", _subsets(protocol, name, condition)) for name in shown_measures(protocol, everything=True)
+    ]
+    for part in protocol.breakdowns:
+        everything += _breakdown_groups(protocol, part, condition, tuple(values.get(part.dimension, ())))
+    kept = [replace(group, columns=tuple(part for part in group.columns if part in wanted)) for group in everything]
+    return tuple(group for group in kept if group.columns)
 
 
 def needs_full_gallery(measure: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
 
 from django.db.models import Q, QuerySet
 
@@ -21,12 +22,17 @@ Values = dict[int, tuple[float | None, str]]
 
 @dataclass(frozen=True)
 class Board:
-    """A split as a board: its current version, if it has one, its protocol, its subsets by name."""
+    """A split as a board: its version, if it has one, its protocol, its subsets by name.
+
+    The version is the current one or, as of a day, the newest that existed at the day's end.
+    """
 
     split: Split
     version: SplitVersion | None
     protocol: Protocol
     subsets: dict[str, Subset]
+    as_of: date | None = None
+    """The day at whose end, in UTC, the board is seen; None for now."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +44,32 @@ class Placed:
     reason: str
 
 
-def load_board(slug: str) -> Board:
-    """Return a board. Raises Split.DoesNotExist, also for one that lost both its version and its definition."""
+def load_board(slug: str, as_of: date | None = None) -> Board:
+    """Return a board, as it stands or as of a day.
+
+    Raises Split.DoesNotExist, also for one that lost both its version and its definition.
+    """
     split = Split.objects.select_related("benchmark").get(slug=slug)
-    version = split.versions.filter(current=True).first()
-    protocol = protocol_of(split, version)
+    version = _version_of(split, as_of)
+    protocol = protocol_of(split, version) or protocol_of(split, _version_of(split, None))
     if protocol is None:
         raise Split.DoesNotExist(f"{slug} has neither a version nor a definition")
     subsets = {subset.name: subset for subset in version.subsets.all()} if version else {}
-    return Board(split, version, protocol, subsets)
+    return Board(split, version, protocol, subsets, as_of)
+
+
+def _version_of(split: Split, as_of: date | None) -> SplitVersion | None:
+    """Return the current version or, as of a day, the newest one: which was current is not recorded beyond that."""
+    if as_of is None:
+        return split.versions.filter(current=True).first()
+    return split.versions.filter(created_at__lt=end_of(as_of)).order_by("-created_at", "-number").first()
+
+
+def end_of(day: date) -> datetime:
+    """Return the instant at which a day ends in UTC."""
+    if day == date.max:
+        return datetime.max.replace(tzinfo=UTC)
+    return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
 def protocol_of(split: Split, version: SplitVersion | None) -> Protocol | None:
@@ -62,6 +85,22 @@ def public_entries() -> QuerySet[Entry]:
     return Entry.objects.filter(current, published_at__isnull=False)
 
 
+def listed_entries(board: Board) -> QuerySet[Entry]:
+    """Return what stands on a board before any filter, now or as of its day.
+
+    As of a day: what was published by its end and still is, reported or scored on the version and by the evaluator
+    that were the newest then.
+    """
+    if board.as_of is None:
+        return public_entries().filter(split=board.split)
+    end = end_of(board.as_of)
+    scored = Entry.objects.exclude(trust=Entry.Trust.REPORTED).filter(split=board.split, created_at__lt=end)
+    newest = scored.filter(version=board.version, published_at__lt=end).order_by("-created_at", "-pk")
+    then = Q(version=board.version, evaluator_version__in=newest.values("evaluator_version")[:1])
+    shown = Q(trust=Entry.Trust.REPORTED) | (then if board.version else Q(pk__in=()))
+    return Entry.objects.filter(shown, split=board.split, published_at__lt=end)
+
+
 def placed_entries(board: Board, query: BoardQuery) -> list[Placed]:
     """Return the rows that pass the filters, in order.
 
@@ -69,8 +108,7 @@ def placed_entries(board: Board, query: BoardQuery) -> list[Placed]:
     order; a row without a value in that column is last among its kind. Equal to the last bit is equal in rank; equal
     ones stand in the order they were published.
     """
-    listed = public_entries().filter(split=board.split).select_related("split", "method__team", "comparison", "version")
-    entries = [entry for entry in listed.order_by("published_at", "pk") if accepts(query, entry)]
+    entries = [entry for entry in _loaded(board) if accepts(query, entry)]
     first = first_column(board.protocol)
     asked = find_column(board.protocol, query.sort, query.condition)
     values = _values(board, entries, {first, asked or first})
@@ -79,6 +117,35 @@ def placed_entries(board: Board, query: BoardQuery) -> list[Placed]:
     placed = [Placed(entry, rank, "") for entry, rank in zip(ranked, ranks, strict=True)]
     placed += [Placed(entry, None, reason) for entry, reason in unranked]
     return _sorted(placed, query, asked or first, values[asked or first])
+
+
+def _loaded(board: Board) -> list[Entry]:
+    """Return a board's entries by date of publication. Split and version are set, not read again for each row."""
+    listed = listed_entries(board).select_related("method__team", "comparison").defer("rank_counts")
+    entries = list(listed.order_by("published_at", "pk"))
+    for entry in entries:
+        entry.split = board.split
+        if board.version is not None and entry.version_id == board.version.pk:
+            entry.version = board.version
+    return entries
+
+
+def rank_changes(board: Board, placed: Iterable[Placed]) -> dict[int, dict[str, int]]:
+    """Return entry -> subset -> its rank there, for boards of several subsets; one query.
+
+    The rule is the board's own: the first measure on that subset, over the rows that are ranked on it.
+    """
+    first = first_column(board.protocol)
+    if len(board.protocol.subsets) < 2:
+        return {}
+    columns = [replace(first, subset=str(subset)) for subset in board.protocol.subsets]
+    entries = [row.entry for row in placed if not row.entry.unranked_reason]
+    found: dict[int, dict[str, int]] = {}
+    for column, values in _values(board, entries, columns).items():
+        there = {entry.pk: value for entry in entries if (value := values[entry.pk][0]) is not None}
+        for entry_id, rank in zip(there, competition_ranks(list(there.values()), column), strict=True):
+            found.setdefault(entry_id, {})[column.subset] = rank
+    return found
 
 
 def competition_ranks(values: list[float], column: Column) -> list[int]:
@@ -90,11 +157,11 @@ def competition_ranks(values: list[float], column: Column) -> list[int]:
     return [rank_of[value] for value in values]
 
 
-def _values(board: Board, entries: Iterable[Entry], columns: set[Column]) -> dict[Column, Values]:
-    wanted = Q()
+def _values(board: Board, entries: Iterable[Entry], columns: Iterable[Column]) -> dict[Column, Values]:
+    wanted, columns = Q(), list(columns)
     for column in columns:
         wanted |= Q(measure=column.measure, subset=column.subset, condition=column.condition, group=column.group)
-    rows = Score.objects.filter(wanted, entry__in=public_entries().filter(split=board.split)).values_list(
+    rows = Score.objects.filter(wanted, entry__in=listed_entries(board).values("pk")).values_list(
         "entry_id", "subset", "condition", "group", "measure", "value", "reason"
     )
     by_key = {column.score_key: column for column in columns}

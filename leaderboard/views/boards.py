@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -18,8 +20,9 @@ from leaderboard.selectors.ordering import Board, load_board
 @require_safe
 def board(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a board; its whole state is in the address."""
-    found = board_or_404(slug)
-    page = board_page(found, board_query.read(request.GET.dict()))
+    query = board_query.read(request.GET)
+    found = board_or_404(slug, query.as_of)
+    page = board_page(found, query)
     return render(request, "leaderboard/board.html", {"page": page, "reference_rule": reference_rule(found.protocol)})
 
 
@@ -39,9 +42,9 @@ def kit(request: HttpRequest, slug: str) -> FileResponse:
     return FileResponse(default_storage.open(kit_of(version)), as_attachment=True, filename=name)
 
 
-def board_or_404(slug: str) -> Board:
-    """Return a board or raise Http404."""
+def board_or_404(slug: str, as_of: date | None = None) -> Board:
+    """Return a board, as it stands or as of a day, or raise Http404."""
     try:
-        return load_board(slug)
+        return load_board(slug, as_of)
     except Split.DoesNotExist:
         raise Http404("There is no such board.") from None
