@@ -17,6 +17,11 @@ def load(version: SplitVersion) -> Split:
     return _load(version.digest, version.bundle)
 
 
+def load_named(digest: str, name: str) -> Split:
+    """The same for a version's two columns, for those who remember what they computed by them."""
+    return _load(digest, name)
+
+
 @lru_cache(maxsize=4)
 def _load(digest: str, name: str) -> Split:
     return bundle.load(Path(default_storage.path(name)))

@@ -3,13 +3,14 @@
 from django.urls import path
 
 from leaderboard.selectors.documents import PAGES
-from leaderboard.views import boards, entries, home, pictures
+from leaderboard.views import boards, entries, exports, home, pictures
 
 app_name = "leaderboard"
 urlpatterns = [
     path("", home.home, name="home"),
     path("boards/<slug:slug>/", boards.board, name="board"),
     path("boards/<slug:slug>/about/", boards.about, name="about"),
+    path("boards/<slug:slug>/table.<str:ending>", exports.table, name="table"),
     path("boards/<slug:slug>/kit.zip", boards.kit, name="kit"),
     path("boards/<slug:slug>/picture/", pictures.picture, name="picture"),
     path("entries/<uuid:public_id>/", entries.entry, name="entry"),

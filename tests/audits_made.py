@@ -40,7 +40,9 @@ def give_probes(encoder: Any, version: Any, wanted: Mapping[Any, Sequence[int]])
     store_probes(encoder, version, {condition: judged_of(split, wanted[condition]) for condition in Condition})
 
 
-def solving(queries: int, *, multimodal: Sequence[int] = (), text: Sequence[int] = (), image: Sequence[int] = ()) -> Any:
+def solving(
+    queries: int, *, multimodal: Sequence[int] = (), text: Sequence[int] = (), image: Sequence[int] = ()
+) -> Any:
     """Return ranks with 1 for the queries that are solved under a condition and 50 for all others."""
     from evaluator.types import Condition
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.files.storage import default_storage
-from evaluator.audit.store import load_frozen
 
 from audit.models import Encoder, Probe
 from evaluator import bundle, store
 from evaluator.audit.labels import K, Member, best_ranks, solved
+from evaluator.audit.store import load_frozen
 from evaluator.errors import EvaluatorError
 from evaluator.types import Condition, JudgedRanks, Ranking
 from leaderboard import bundles

@@ -157,7 +157,7 @@ def test_a_frozen_pool_says_that_single_ranks_are_missing() -> None:
     split, labelling, judged = hand_made()
     n = len(split)
     nobody = {condition: np.zeros(n, dtype=np.int32) for condition in Condition}
-    pool = FrozenPool(12, 10, nobody, np.zeros(n, dtype=np.int32), {condition: ("",) * n for condition in Condition})
+    pool = FrozenPool(12, 10, nobody, np.zeros(n, dtype=np.int32), dict.fromkeys(Condition, ("",) * n))
     both = label([Member("CIRCUS pool", nobody, pool), *labelling.members])
     made = report(split, both, judged)
     for key in ("recall", "gap", "leak"):

@@ -52,7 +52,17 @@ def test_tables_figures_csv_and_json_say_the_same() -> None:
     _, audit = audited()
     html = get("/audits/demo-circus/2/")
     keys = [each["key"] for each in audit.report["tables"]]
-    assert keys == ["counts", "rolled", "planted", "recall", "support", "ranks", "points", "gap", "leak", "by-k"] + [
+    assert keys == [
+        "counts",
+        "rolled",
+        "planted",
+        "recall",
+        "support",
+        "ranks",
+        "points",
+        "gap",
+        "leak",
+        "by-k",
         "by-models",
         "leave-one-out",
     ]
